@@ -1,0 +1,1 @@
+"""Dagster deployment that turns the records of coding-agent work into memory."""

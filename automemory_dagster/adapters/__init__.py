@@ -1,0 +1,1 @@
+"""How the world does it: databases, files, git, secrets, extractors."""

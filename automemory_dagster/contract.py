@@ -1,0 +1,41 @@
+"""Names that outsiders rely on: jobs, assets, pools, partition sets, tags, run keys. Changing one breaks somebody."""
+
+import hashlib
+from collections.abc import Iterable
+
+CODE_LOCATION = "automemory_dagster"
+
+THREADS_PARTITIONS = "threads"
+SPACES_PARTITIONS = "spaces"
+
+CANDIDATE_ROLLOUT = "candidate_rollout"
+STAGE1_OUTPUT = "stage1_output"
+MEMORY = "memory"
+
+SWEEP_JOB = "sweep"
+CONSOLIDATE_JOB = "consolidate_memory"
+HOUSEKEEPING_JOB = "housekeeping"
+FIND_OP = "find_candidates"
+EXTRACT_OP = "extract_threads"
+CONSOLIDATE_OP = "consolidate"
+
+PHASE1_POOL = "phase1_extraction"
+PHASE1_POOL_LIMIT = 2
+PHASE2_POOL = "phase2_consolidation"
+PHASE2_POOL_LIMIT = 1
+
+IDLE_SENSOR = "idle_rollouts"
+PENDING_SENSOR = "memory_pending"
+
+SINGLETON_TAG = "automemory/singleton"
+
+
+def thread_run_key(thread_id: str, source_updated_at: int, attempt: int) -> str:
+    """The identity of one try at one version of one thread; Dagster launches one run a key, for ever."""
+    return f"{thread_id}:{source_updated_at}:{attempt}"
+
+
+def batch_run_key(members: Iterable[str], asked: int) -> str:
+    """The identity of one batch: its members' run keys whatever their order, and how often it was asked for."""
+    digest = hashlib.sha256("\n".join(sorted(members)).encode()).hexdigest()
+    return f"batch:{digest[:32]}:{asked}"

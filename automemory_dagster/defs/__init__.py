@@ -1,0 +1,1 @@
+"""Dagster as a thin shell: translate in, call the pipeline, translate out."""

@@ -1,0 +1,1 @@
+"""What the words mean: facts and rules, pure, standard library only."""

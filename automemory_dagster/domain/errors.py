@@ -1,0 +1,41 @@
+"""The errors that cross layers, as one small tree.
+
+Adapters catch what their libraries raise and raise one of these ``from`` it; the pipeline catches them only to mark
+the job; ``defs/reporting`` is the one place that turns them into Dagster failures.
+"""
+
+
+class AutomemoryError(Exception):
+    """Something went wrong that the person or the next run can act on; the message says what, what was kept, what to do."""
+
+
+class TransientError(AutomemoryError):
+    """Trying again later may help; no attempt of the job's retry budget is used."""
+
+
+class StateUnavailable(TransientError):
+    """The state store is locked, gone or unreachable."""
+
+
+class PermanentError(AutomemoryError):
+    """The same input will fail again; one attempt of the job's retry budget is used."""
+
+
+class RolloutUnreadable(PermanentError):
+    """The rollout is gone, empty, or no line of it is a rollout item."""
+
+
+class InvalidArtifacts(PermanentError):
+    """A consolidation left files that break the format; nothing was published."""
+
+
+class StateSchemaMismatch(PermanentError):
+    """The state store was written by a newer version of this program."""
+
+
+class LeaseLost(AutomemoryError):
+    """Someone else owns the job now: stop, write nothing, mark nothing."""
+
+
+class SettingsError(AutomemoryError):
+    """A setting is wrong. Start-up only; names every wrong variable, never its value."""

@@ -1,0 +1,392 @@
+"""What the phases ask of the world, as Protocols. Adapters implement them; tests fake them; the contracts are here."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from automemory_dagster.domain.job import (
+    Claimed,
+    FailureKind,
+    Job,
+    JobKind,
+    LeasePolicy,
+    Phase2ClaimOutcome,
+    Stage1ClaimOutcome,
+)
+from automemory_dagster.domain.outcome import LogEntry
+from automemory_dagster.domain.redaction import RedactedText
+from automemory_dagster.domain.rollout import Reading
+from automemory_dagster.domain.stage1 import ParsedAnswer, SelectedOutput, Stage1Output
+from automemory_dagster.domain.thread import RolloutStamp, SpaceId, Thread, ThreadId
+from automemory_dagster.domain.transcript import Transcript
+from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
+
+Clock = Callable[[], datetime]
+"""The present moment, UTC and aware."""
+
+
+# ---- sources ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRollout:
+    """What the catalogue remembers of a rollout file, to tell whether it changed."""
+
+    thread_id: ThreadId
+    stamp: RolloutStamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueChanges:
+    """What a look at a source found against what was known."""
+
+    changed: Iterator[Thread]
+    """New, grown, rewritten or moved threads; read lazily, one file at a time; never raises for one bad file."""
+    changed_count: int
+    vanished: tuple[ThreadId, ...]
+    """Known threads none of whose files is there any more."""
+    listed_count: int
+    """Rollout files seen."""
+
+
+class RolloutSource(Protocol):
+    """One place where threads come from, such as a Codex home."""
+
+    @property
+    def name(self) -> str:
+        """``codex``; part of every thread's identity in the store."""
+
+    def look(self, known: Mapping[str, KnownRollout]) -> CatalogueChanges:
+        """Compare what is there with what is known, by ``rollout_path``.
+
+        Costs one ``stat`` a file for what did not change; a file is opened only when size or time differ. Idempotent.
+
+        Raises:
+            TransientError: the place itself cannot be listed.
+        """
+
+    def read(self, thread: Thread) -> Reading:
+        """The evidence of one thread, bounded in memory whatever the file's size.
+
+        Raises:
+            RolloutUnreadable: gone, empty, or no line is a rollout item.
+        """
+
+
+# ---- state -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadState:
+    """A thread with its stage-1 job, as one query reads them."""
+
+    thread: Thread
+    job: Job | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceState:
+    """How far the consolidation of one space is."""
+
+    space_id: SpaceId
+    job: Job | None
+    version: int
+    """The newest published one; 0 when there is none."""
+    published_at: datetime | None
+    output_count: int
+    """Stage-1 outputs stored."""
+
+    @property
+    def has_pending_changes(self) -> bool:
+        """True when an output was added, changed or taken away since the last successful consolidation."""
+        return self.job is not None and self.job.input_watermark > self.job.last_success_watermark
+
+
+class ThreadCatalogue(Protocol):
+    """Every thread ever seen."""
+
+    def known_rollouts(self, source: str) -> Mapping[str, KnownRollout]:
+        """All known rollouts of a source by path."""
+
+    def save_threads(self, threads: Sequence[Thread]) -> None:
+        """Insert or overwrite, in one transaction. Idempotent. A thread that moved to a new path loses the old one."""
+
+    def mark_vanished(self, thread_ids: Collection[ThreadId], *, now: datetime) -> None:
+        """Their files are gone: they are no candidates any more; what was extracted from them stays."""
+
+    def thread_state(self, thread_id: ThreadId) -> ThreadState | None:
+        """One thread, or None when it was never seen."""
+
+    def find_threads(self, prefix: str) -> Sequence[ThreadId]:
+        """At most 20 thread ids that start with ``prefix`` (ASCII case ignored), ascending."""
+
+    def thread_states(
+        self, *, source: str | None = None, thread_ids: Collection[ThreadId] | None = None
+    ) -> Iterator[ThreadState]:
+        """All threads that are still there, newest ``source_updated_at`` first, then by id; read in pages."""
+
+    def possibly_due(
+        self, source: str, *, now: datetime, idle_seconds: int, limit: int
+    ) -> Sequence[ThreadState]:
+        """Threads whose newest version is not handled and that are idle, newest first.
+
+        A superset of the due ones: the gates decide. Served by an index: its cost follows what is unhandled, not what is
+        there. Leaves out vanished and archived threads, modes but ``enabled``, unreadable ones, and jobs in backoff, exhausted or
+        running on this version.
+        """
+
+
+class JobLedger(Protocol):
+    """Jobs with leases. Every method is one transaction; safe from many threads and processes; exactly one wins."""
+
+    def claim_stage1(
+        self,
+        thread: Thread,
+        *,
+        policy: LeasePolicy,
+        worker: str,
+        run_id: str,
+        now: datetime,
+        is_forced: bool = False,
+    ) -> Stage1ClaimOutcome:
+        """Try to own a thread's extraction.
+
+        Order of tests: up to date, running (live lease), exhausted, backoff, capacity. An expired lease can be claimed
+        again and counts as a crash: it uses one attempt. A higher watermark renews budget and ends backoff. ``is_forced``
+        skips up to date, exhausted and backoff.
+        """
+
+    def finish_stage1(
+        self, claim: Claimed, output: Stage1Output | None, *, entry: LogEntry, now: datetime
+    ) -> None:
+        """Store the output (or delete the old one when it is None), mark the job done, write the log row, and raise the
+        space's input watermark when anything changed: all or nothing.
+
+        An output equal to the stored one in its three texts leaves the space's watermark alone. Usage figures stay.
+
+        Raises:
+            LeaseLost: the token is no longer the holder's; nothing was written.
+        """
+
+    def fail(
+        self,
+        claim: Claimed,
+        *,
+        kind: FailureKind,
+        error: RedactedText,
+        policy: LeasePolicy,
+        now: datetime,
+        retry_after_seconds: int | None = None,
+        entry: LogEntry | None = None,
+    ) -> None:
+        """Mark a claimed job failed; permanent failures use an attempt, transient ones lengthen the wait.
+
+        Raises:
+            LeaseLost: the token is no longer the holder's; nothing was written.
+        """
+
+    def release(self, claim: Claimed, *, entry: LogEntry | None = None, now: datetime) -> None:
+        """Give a job back as if it had not been claimed; for a thread that turned out not to be due.
+
+        Raises:
+            LeaseLost: the token is no longer the holder's; nothing was written.
+        """
+
+    def renew(self, claim: Claimed, *, policy: LeasePolicy, now: datetime) -> Claimed:
+        """Extend a lease.
+
+        Raises:
+            LeaseLost: the token is no longer the holder's.
+        """
+
+    def claim_phase2(
+        self,
+        space_id: SpaceId,
+        *,
+        policy: LeasePolicy,
+        worker: str,
+        run_id: str,
+        now: datetime,
+        is_forced: bool = False,
+    ) -> Phase2ClaimOutcome:
+        """Try to own a space's consolidation.
+
+        Order of tests: running, up to date (no change since the last success), backoff, cooldown. ``is_forced`` skips all
+        but running. A forgetting (an output taken away) is not delayed by the cooldown.
+        """
+
+    def finish_phase2(
+        self,
+        claim: Claimed,
+        publication: Publication | None,
+        *,
+        selected: Mapping[ThreadId, int],
+        now: datetime,
+    ) -> None:
+        """Publish a version (None: nothing changed) and mark the job done up to the claim's watermark: all or nothing.
+
+        ``selected``: thread id to ``source_updated_at`` of the outputs used, which get the selection flag.
+
+        Raises:
+            LeaseLost: the token is no longer the holder's; nothing was written.
+        """
+
+    def job(self, kind: JobKind, key: str) -> Job | None:
+        """One job row."""
+
+    def request_consolidation(self, space_id: SpaceId, *, now: datetime) -> None:
+        """Raise a space's input watermark by hand, so that the next consolidation does not find it up to date."""
+
+
+class OutputStore(Protocol):
+    """Stage-1 outputs, the extraction log and published memory."""
+
+    def output(self, thread_id: ThreadId) -> Stage1Output | None:
+        """The stored output of a thread."""
+
+    def selectable_outputs(self, space_id: SpaceId) -> Sequence[SelectedOutput]:
+        """All outputs of a space whose thread may still be used: seen, memory mode enabled. By thread id."""
+
+    def record(self, entries: Sequence[LogEntry]) -> None:
+        """Write log rows, overwriting each thread's earlier one, in one transaction."""
+
+    def log(
+        self,
+        *,
+        space_id: SpaceId | None = None,
+        thread_id: ThreadId | None = None,
+        since: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[LogEntry]:
+        """Log rows, newest first, then by thread id."""
+
+    def spaces(self) -> Sequence[SpaceState]:
+        """Every space that has threads, outputs or published memory; by id."""
+
+    def space(self, space_id: SpaceId) -> SpaceState:
+        """One space; an unknown one reads as empty."""
+
+    def publication(self, space_id: SpaceId, version: int | None = None) -> Publication | None:
+        """A published version with its files; the newest when ``version`` is None."""
+
+    def spent_usd(self, *, since: datetime | None = None) -> float:
+        """Total spend recorded."""
+
+
+class StateStore(ThreadCatalogue, JobLedger, OutputStore, Protocol):
+    """The whole state store."""
+
+
+# ---- extraction and consolidation ------------------------------------------------------------------------------------
+
+
+class Extractor(Protocol):
+    """Turns one transcript into a memory. Deterministic, or recorded with its version."""
+
+    @property
+    def version(self) -> str:
+        """Name and version, such as ``offline/1``."""
+
+    def extract(self, transcript: Transcript) -> ParsedAnswer:
+        """What is worth remembering of it.
+
+        Raises:
+            TransientError: trying again later may help.
+            PermanentError: this transcript will fail again.
+        """
+
+
+class Staging(Protocol):
+    """A private copy of a space's workspace; nothing outside it changes until ``publish``."""
+
+    def paths(self) -> Sequence[str]:
+        """Relative paths of all files, sorted, with ``/``; the git folder left out."""
+
+    def read(self, path: str) -> str | None:
+        """A file's text, or None when it is not there."""
+
+    def write(self, path: str, text: RedactedText) -> None:
+        """Write a file, making folders.
+
+        Raises:
+            InvalidArtifacts: the path leaves the staging folder, is a link, or is the git folder's.
+        """
+
+    def delete(self, path: str) -> None:
+        """Remove a file; nothing happens when it is not there."""
+
+    def diff(self) -> WorkspaceDiff:
+        """What differs from the baseline, the person's own edits included."""
+
+    def baseline(self, path: str) -> str | None:
+        """A file's text in the baseline, or None."""
+
+    def edited_by_hand(self) -> Sequence[str]:
+        """Paths that differed from the baseline when the staging copy was taken: a person's edits."""
+
+    def links(self) -> Sequence[str]:
+        """Paths of symbolic links found in the copy, which are never followed nor published."""
+
+    def publish(self, message: str) -> AbstractContextManager[str]:
+        """Swap the copy in as the workspace and commit it as the new baseline; gives the commit's id.
+
+        Left by an exception, the context puts the former workspace back, byte for byte. Left well, the former one is gone;
+        its text lives on in git's history.
+        """
+
+
+class Workspace(Protocol):
+    """The memory workspaces, one folder a space."""
+
+    def location(self, space_id: SpaceId) -> str:
+        """Absolute path of a space's folder, whether it is there or not."""
+
+    def stage(self, space_id: SpaceId) -> AbstractContextManager[Staging]:
+        """A staging copy of a space's workspace (an empty one at first), removed when the context ends."""
+
+    def recover(self, published: Publication | None, space_id: SpaceId) -> bool:
+        """Make the workspace agree with the store after a crash or a move: finish or undo a half-done swap, rebuild a missing
+        folder from the published files. True when it had to do anything. A person's edits are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationReport:
+    """What a consolidator did."""
+
+    statements_in: int = 0
+    statements_out: int = 0
+    merged: int = 0
+    superseded: int = 0
+    kept_by_hand: int = 0
+
+
+class Consolidator(Protocol):
+    """Rewrites the files it owns in staging from the selected stage-1 outputs."""
+
+    @property
+    def version(self) -> str:
+        """Name and version, such as ``offline/1``."""
+
+    def consolidate(
+        self, staging: Staging, selection: Sequence[SelectedOutput], diff: WorkspaceDiff
+    ) -> ConsolidationReport:
+        """Write ``MEMORY.md`` and ``memory_summary.md`` (and ``skills/``) so that they tell what the selection knows.
+
+        ``raw_memories.md`` and ``rollout_summaries/`` are in place already; ``diff`` is the work order.
+
+        Raises:
+            TransientError, PermanentError, InvalidArtifacts
+        """
+
+
+FindSecrets = Callable[[str], Collection[object]]
+"""Finds known kinds of secret in a text; empty when there is none."""
+
+Progress = Callable[[int, int], None]
+"""Told after each thread: how many are done, how many there are."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tell nobody."""
