@@ -39,12 +39,22 @@ class KnownRollout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """A rollout file that is new or differs from what is known, as ``stat`` tells."""
+
+    path: str
+    size_bytes: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueChanges:
     """What a look at a source found against what was known."""
 
     changed: Iterator[Thread]
     """New, grown, rewritten or moved threads; read lazily, one file at a time; never raises for one bad file."""
-    changed_count: int
+    changed_files: tuple[ChangedFile, ...]
+    """The files behind ``changed``, without opening them: what a sensor asks before it pays for a run."""
     vanished: tuple[ThreadId, ...]
     """Known threads none of whose files is there any more."""
     listed_count: int

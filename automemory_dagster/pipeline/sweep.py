@@ -1,0 +1,172 @@
+"""The sweep: bring the catalogue up to date with a source and find the threads that are due.
+
+The trap: reading what did not change. A look costs one ``stat`` a file and one indexed query; only changed files are opened,
+and only the gates of changed or unhandled threads are evaluated.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from automemory_dagster import contract
+from automemory_dagster.domain.eligibility import EligibilityPolicy, evaluate, first_failure
+from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
+from automemory_dagster.domain.redaction import Redact
+from automemory_dagster.domain.thread import Thread, ThreadId
+from automemory_dagster.ports import Clock, RolloutSource, StateStore, ThreadState
+
+_SAVE_EVERY = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepWorld:
+    """What a sweep works with."""
+
+    source: RolloutSource
+    store: StateStore
+    policy: EligibilityPolicy
+    clock: Clock
+    redact: Redact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueReport:
+    """What bringing the catalogue up to date did."""
+
+    listed: int
+    """Rollout files seen."""
+    changed: tuple[ThreadId, ...]
+    """Threads that were new or had changed, in the order they were read."""
+    vanished: tuple[ThreadId, ...]
+    due: int
+    """Threads among the changed ones that pass every gate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueLook:
+    """What a cheap look found, for a sensor that decides whether a run is worth its cost."""
+
+    identities: tuple[str, ...]
+    """One a due thread or a changed and idle file, with its version and attempt: the members of a batch's run key."""
+    listed: int
+    waiting: int
+    """Changed files that are not idle yet."""
+
+
+def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
+    """Read what changed into the catalogue and log each changed thread's outcome. Idempotent.
+
+    Raises:
+        TransientError: the source cannot be listed; nothing was changed.
+    """
+    now = world.clock()
+    changes = world.source.look(world.store.known_rollouts(world.source.name))
+    changed: list[ThreadId] = []
+    due = 0
+    for batch in _batches(changes.changed, _SAVE_EVERY):
+        world.store.save_threads(batch)
+        changed += [thread.thread_id for thread in batch]
+        due += _log_gates(world, [thread.thread_id for thread in batch], run_id=run_id, now=now)
+    if changes.vanished:
+        world.store.mark_vanished(changes.vanished, now=now)
+        world.store.record([
+            _entry_of_vanished(state, run_id=run_id, now=now)
+            for state in map(world.store.thread_state, changes.vanished)
+            if state is not None
+        ])
+    return CatalogueReport(
+        listed=changes.listed_count, changed=tuple(changed), vanished=changes.vanished, due=due
+    )
+
+
+def look_for_due(world: SweepWorld, *, limit: int) -> DueLook:
+    """Tell whether a sweep would find work, without opening a rollout or writing anything.
+
+    Raises:
+        TransientError: the source cannot be listed.
+    """
+    now = world.clock()
+    changes = world.source.look(world.store.known_rollouts(world.source.name))
+    latest_idle_ns = int((now - world.policy.idle).timestamp() * 1e9)
+    idle = [file for file in changes.changed_files if file.mtime_ns <= latest_idle_ns]
+    identities = [f"{file.path}:{file.size_bytes}:{file.mtime_ns}" for file in idle[:limit]]
+    identities += [
+        contract.thread_run_key(
+            state.thread.thread_id,
+            int(state.thread.source_updated_at.timestamp()),
+            state.job.attempt if state.job else 0,
+        )
+        for state in find_due(world, limit=limit)
+    ]
+    identities += [f"vanished:{thread_id}" for thread_id in changes.vanished]
+    return DueLook(
+        identities=tuple(identities),
+        listed=changes.listed_count,
+        waiting=len(changes.changed_files) - len(idle),
+    )
+
+
+def find_due(world: SweepWorld, *, limit: int) -> tuple[ThreadState, ...]:
+    """Threads that pass every gate now, newest first; at most ``limit``."""
+    now = world.clock()
+    possible = world.store.possibly_due(
+        world.source.name,
+        now=now,
+        idle_seconds=int(world.policy.idle.total_seconds()),
+        limit=limit,
+    )
+    return tuple(
+        state
+        for state in possible
+        if first_failure(evaluate(state.thread, state.job, world.policy, now=now)) is None
+    )
+
+
+def next_look_at(state: ThreadState, policy: EligibilityPolicy) -> datetime:
+    """The moment from which the thread is idle."""
+    return state.thread.source_updated_at + max(policy.idle, timedelta(0))
+
+
+def _log_gates(
+    world: SweepWorld, thread_ids: Collection[ThreadId], *, run_id: str, now: datetime
+) -> int:
+    states = list(world.store.thread_states(thread_ids=thread_ids))
+    gated = [
+        (state, first_failure(evaluate(state.thread, state.job, world.policy, now=now)))
+        for state in states
+    ]
+    world.store.record([
+        LogEntry(
+            thread_id=state.thread.thread_id,
+            space_id=state.thread.space_id,
+            outcome=Outcome.SKIPPED,
+            reason=failure.reason if failure else Reason.DUE,
+            logged_at=now,
+            source_updated_at=state.thread.source_updated_at,
+            run_id=run_id,
+            detail=world.redact(failure.found if failure else "passes every gate"),
+        )
+        for state, failure in gated
+        # An unchanged version that was handled before keeps the outcome of its handling.
+        if not (failure and failure.reason is Reason.UP_TO_DATE)
+    ])
+    return sum(failure is None for _, failure in gated)
+
+
+def _entry_of_vanished(state: ThreadState, *, run_id: str, now: datetime) -> LogEntry:
+    return LogEntry(
+        thread_id=state.thread.thread_id,
+        space_id=state.thread.space_id,
+        outcome=Outcome.SKIPPED,
+        reason=Reason.VANISHED,
+        logged_at=now,
+        source_updated_at=state.thread.source_updated_at,
+        run_id=run_id,
+    )
+
+
+def _batches(threads: Iterable[Thread], size: int) -> Iterator[list[Thread]]:
+    iterator = iter(threads)
+    while batch := list(islice(iterator, size)):
+        yield batch
