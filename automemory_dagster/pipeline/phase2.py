@@ -1,0 +1,244 @@
+"""Phase 2: consolidate a space's stage-1 outputs into its memory files, one writer at a time.
+
+The trap: a failure half-way that leaves half-new memory behind. Everything happens in a staging copy; the swap, the store's
+transaction and the git baseline stand or fall together; until then nothing that was published has changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from automemory_dagster.domain.errors import (
+    InvalidArtifacts,
+    LeaseLost,
+    TransientError,
+)
+from automemory_dagster.domain.job import (
+    Claimed,
+    FailureKind,
+    LeasePolicy,
+    Phase2ClaimOutcome,
+    SkippedBackoff,
+    SkippedCooldown,
+    SkippedRunning,
+    SkippedUpToDate,
+)
+from automemory_dagster.domain.redaction import Redact, RedactedText
+from automemory_dagster.domain.selection import SelectionPolicy, select_for_phase2
+from automemory_dagster.domain.stage1 import SelectedOutput
+from automemory_dagster.domain.thread import SpaceId, ThreadId
+from automemory_dagster.domain.validation import validate
+from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
+from automemory_dagster.pipeline.artifacts import sync_inputs
+from automemory_dagster.pipeline.heartbeat import Heartbeat
+from automemory_dagster.ports import (
+    Clock,
+    ConsolidationReport,
+    Consolidator,
+    FindSecrets,
+    Staging,
+    StateStore,
+    Workspace,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase2World:
+    """What phase 2 works with."""
+
+    store: StateStore
+    workspace: Workspace
+    consolidator: Consolidator
+    redact: Redact
+    find_secrets: FindSecrets
+    clock: Clock
+    leases: LeasePolicy
+    selection: SelectionPolicy
+    worker: str = ""
+    run_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """A new version was published."""
+
+    publication: Publication
+    diff: WorkspaceDiff
+    report: ConsolidationReport
+    selected: int
+    was_repaired: bool
+    """The workspace had to be made to agree with the store first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingChanged:
+    """The files say what the outputs say already; no consolidator was asked."""
+
+    version: int
+    selected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Another worker's turn, or not yet time."""
+
+    outcome: Phase2ClaimOutcome
+
+    @property
+    def why(self) -> str:
+        """One sentence for a person."""
+        return _skip_message(self.outcome)
+
+
+Phase2Result = Consolidated | NothingChanged | Skipped
+
+
+def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = False) -> Phase2Result:
+    """Bring a space's memory up to date. Safe to call from many processes: one claims the space.
+
+    ``is_forced``: consolidate even when nothing is pending or the space rests; a live lease still holds.
+
+    Raises:
+        TransientError, PermanentError: the job is marked failed; published memory and workspace are as they were.
+        LeaseLost: another worker owns the space; nothing was written.
+    """
+    claim = world.store.claim_phase2(
+        space_id,
+        policy=world.leases,
+        worker=world.worker,
+        run_id=world.run_id,
+        now=world.clock(),
+        is_forced=is_forced,
+    )
+    if not isinstance(claim, Claimed):
+        return Skipped(outcome=claim)
+
+    with Heartbeat(world.store, policy=world.leases, clock=world.clock) as heartbeat:
+        with heartbeat.keeping(claim):
+            try:
+                return _consolidate_claimed(space_id, claim, world)
+            except LeaseLost:
+                raise
+            except Exception as error:
+                # A fault of ours too: a job left running would block the space until its lease ends.
+                _mark_failed(claim, error, world)
+                raise
+
+
+def _consolidate_claimed(
+    space_id: SpaceId, claim: Claimed, world: Phase2World
+) -> Consolidated | NothingChanged:
+    published = world.store.publication(space_id)
+    was_repaired = world.workspace.recover(published, space_id)                  # 1. agree with the store
+    selection = select_for_phase2(                                               # 2. select
+        world.store.selectable_outputs(space_id), policy=world.selection, now=world.clock()
+    )
+    if published is None and not selection:
+        # Codex pays for a whole run to record that nothing is known; an empty memory is no memory.
+        world.store.finish_phase2(claim, None, selected={}, now=world.clock())
+        return NothingChanged(version=0, selected=0)
+    with world.workspace.stage(space_id) as staging:
+        sync_inputs(staging, selection, redact=world.redact)                     # 3. sync the inputs
+        diff = staging.diff()                                                    # 4. diff with the baseline
+        if not diff.has_changes and published and not _problems(staging, world):
+            world.store.finish_phase2(
+                claim, None, selected=_versions(selection), now=world.clock()
+            )
+            return NothingChanged(version=published.version, selected=len(selection))
+        report = world.consolidator.consolidate(staging, selection, diff)        # 5. consolidate
+        files = _redacted_files(staging, world.redact)
+        if problems := _problems(staging, world):                                # 6. validate
+            raise InvalidArtifacts(
+                "The consolidation left files that may not be published; nothing was changed. "
+                + "; ".join(problems[:10])
+            )
+        claim = world.store.renew(claim, policy=world.leases, now=world.clock())  # 7. still the owner
+        diff = staging.diff()
+        publication = _publish(space_id, claim, world, staging, selection, files, published)
+    return Consolidated(
+        publication=publication,
+        diff=diff,
+        report=report,
+        selected=len(selection),
+        was_repaired=was_repaired,
+    )
+
+
+def _publish(
+    space_id: SpaceId,
+    claim: Claimed,
+    world: Phase2World,
+    staging: Staging,
+    selection: tuple[SelectedOutput, ...],
+    files: Mapping[str, RedactedText],
+    published: Publication | None,
+) -> Publication:
+    version = published.version + 1 if published else 1
+    inputs = _versions(selection)
+    with staging.publish(f"Memory version {version} of {space_id}") as commit:
+        publication = Publication(
+            space_id=space_id,
+            version=version,
+            published_at=world.clock(),
+            files=files,
+            consolidator=world.consolidator.version,
+            commit=commit,
+            run_id=world.run_id,
+            inputs=inputs,
+        )
+        # Inside the swap: when the store refuses, the context puts the former workspace back.
+        world.store.finish_phase2(claim, publication, selected=inputs, now=world.clock())
+    return publication
+
+
+def _redacted_files(staging: Staging, redact: Redact) -> Mapping[str, RedactedText]:
+    """Every text file of the workspace, a person's own ones too, as it may be published."""
+    files: dict[str, RedactedText] = {}
+    for path in staging.paths():
+        text = staging.read(path)
+        if text is None:
+            continue
+        files[path] = redact(text)
+        if files[path] != text:
+            staging.write(path, files[path])
+    return files
+
+
+def _problems(staging: Staging, world: Phase2World) -> tuple[str, ...]:
+    files = {
+        path: text for path in staging.paths() if (text := staging.read(path)) is not None
+    }
+    return validate(files, staging.links(), find_secrets=world.find_secrets)
+
+
+def _versions(selection: tuple[SelectedOutput, ...]) -> dict[ThreadId, int]:
+    return {
+        item.output.thread_id: int(item.output.source_updated_at.timestamp()) for item in selection
+    }
+
+
+def _mark_failed(claim: Claimed, error: Exception, world: Phase2World) -> None:
+    kind = FailureKind.TRANSIENT if isinstance(error, TransientError) else FailureKind.PERMANENT
+    world.store.fail(
+        claim,
+        kind=kind,
+        error=world.redact(str(error) or type(error).__name__),
+        policy=world.leases,
+        now=world.clock(),
+    )
+
+
+def _skip_message(outcome: Phase2ClaimOutcome) -> str:
+    match outcome:
+        case SkippedUpToDate():
+            return "nothing changed since the last consolidation"
+        case SkippedRunning(lease_until=until):
+            return f"another worker consolidates; its lease runs until {until:%H:%M:%S} UTC"
+        case SkippedBackoff(retry_at=at, last_error=error):
+            return f"failed before ({error}); next try at {at:%Y-%m-%d %H:%M:%S} UTC"
+        case SkippedCooldown(until=until):
+            return f"consolidated a short while ago; resting until {until:%H:%M:%S} UTC"
+        case Claimed():
+            raise AssertionError("a claim is no skip")
+        case _ as unhandled:
+            assert_never(unhandled)

@@ -1,0 +1,204 @@
+"""The composition root: settings in, ready phases out. The only real clock is here."""
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from automemory_dagster.adapters.home import HomeLayout, has_consent, prepare_home
+from automemory_dagster.adapters.offline.consolidator import OfflineConsolidator
+from automemory_dagster.adapters.offline.extractor import OfflineExtractor
+from automemory_dagster.adapters.secrets import find_secrets, redact
+from automemory_dagster.adapters.sources.codex.home import CodexSource
+from automemory_dagster.adapters.sources.codex.sample_home import unpack_sample_home
+from automemory_dagster.adapters.state import open_state_store
+from automemory_dagster.adapters.workspace import GitWorkspaces
+from automemory_dagster.domain.eligibility import EligibilityPolicy
+from automemory_dagster.domain.job import LeasePolicy
+from automemory_dagster.domain.selection import SelectionPolicy
+from automemory_dagster.domain.thread import SourceKind, SpaceId, Thread
+from automemory_dagster.pipeline.phase1 import Phase1World
+from automemory_dagster.pipeline.phase2 import Phase2World
+from automemory_dagster.pipeline.sweep import SweepWorld
+from automemory_dagster.ports import StateStore, Workspace
+from automemory_dagster.settings import Settings
+
+
+def system_clock() -> datetime:
+    """The present moment, UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceChoice:
+    """Which Codex home is read, and by which right."""
+
+    codex_home: Path
+    is_sample: bool
+    is_generation_on: bool
+    looked_for: Path
+    """Where a Codex home was looked for; differs from ``codex_home`` when the sample stands in."""
+
+    @property
+    def name(self) -> str:
+        """The source's name in the store, one a Codex home."""
+        return "codex:sample" if self.is_sample else f"codex:{self.codex_home}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Automemory:
+    """The deployment, put together. Share one a process: it holds database connections."""
+
+    settings: Settings
+    layout: HomeLayout
+    choice: SourceChoice
+    store: StateStore
+    workspace: Workspace
+    eligibility: EligibilityPolicy
+    leases: LeasePolicy
+    sweep_world: SweepWorld
+    selection: SelectionPolicy
+
+    def phase1_world(self, *, run_id: str = "") -> Phase1World:
+        """Phase 1, ready to run in this process."""
+        return Phase1World(
+            source=self.sweep_world.source,
+            store=self.store,
+            extractor=OfflineExtractor(),
+            redact=redact,
+            clock=system_clock,
+            eligibility=self.eligibility,
+            leases=self.leases,
+            budget_tokens=self.settings.transcript_budget_tokens,
+            concurrency=self.settings.phase1_concurrency,
+            is_external_context_refused=self.settings.disable_on_external_context,
+            worker=_worker(),
+            run_id=run_id,
+        )
+
+    def phase2_world(self, *, run_id: str = "") -> Phase2World:
+        """Phase 2, ready to run in this process."""
+        return Phase2World(
+            store=self.store,
+            workspace=self.workspace,
+            consolidator=OfflineConsolidator(redact=redact),
+            redact=redact,
+            find_secrets=find_secrets,
+            clock=system_clock,
+            leases=self.leases,
+            selection=self.selection,
+            worker=_worker(),
+            run_id=run_id,
+        )
+
+
+def choose_source(settings: Settings, layout: HomeLayout) -> SourceChoice:
+    """The person's Codex home when there is one, else the bundled sample.
+
+    Generation is on for the sample; for a person's home only when the environment or an earlier word in this home says so.
+    """
+    known = settings.known_codex_home
+    if known is None:
+        home = unpack_sample_home(layout.sample_codex_home)
+        is_on = True if settings.generate is None else settings.generate
+    else:
+        home = known
+        said = settings.generate
+        is_on = has_consent(layout.consent, home) if said is None else said
+    return SourceChoice(
+        codex_home=home,
+        is_sample=known is None,
+        is_generation_on=is_on,
+        looked_for=settings.looked_for_codex_home,
+    )
+
+
+def open_automemory(settings: Settings | None = None) -> Automemory:
+    """Put the deployment together: home prepared, database migrated, source chosen.
+
+    Raises:
+        SettingsError: a setting is wrong or the home cannot be used.
+        StateUnavailable, StateSchemaMismatch: the database cannot be used as it is; nothing was changed.
+    """
+    settings = settings or Settings.load()
+    layout = prepare_home(settings.home_folder)
+    choice = choose_source(settings, layout)
+    store = open_state_store(state_url(settings, layout))
+    eligibility = _eligibility(settings, choice)
+    source = CodexSource(
+        choice.codex_home,
+        name=choice.name,
+        space_for=_spaces(settings, choice),
+        redact=redact,
+        mcp_allow=settings.mcp_allow,
+    )
+    return Automemory(
+        settings=settings,
+        layout=layout,
+        choice=choice,
+        store=store,
+        workspace=GitWorkspaces(layout.memories, clock=system_clock),
+        eligibility=eligibility,
+        leases=_leases(settings),
+        selection=_selection(settings, choice),
+        sweep_world=SweepWorld(
+            source=source, store=store, policy=eligibility, clock=system_clock, redact=redact
+        ),
+    )
+
+
+@cache
+def shared_automemory() -> Automemory:
+    """The process's own deployment; the first call reads the environment and opens the database."""
+    return open_automemory()
+
+
+def state_url(settings: Settings, layout: HomeLayout) -> str:
+    """The SQLAlchemy URL of the state store."""
+    if settings.database_url is not None:
+        return settings.database_url.get_secret_value()
+    return f"sqlite:///{layout.state_database}"
+
+
+def _eligibility(settings: Settings, choice: SourceChoice) -> EligibilityPolicy:
+    admitted = frozenset({SourceKind.INTERACTIVE, *(SourceKind(kind) for kind in settings.admit_kinds)})
+    days = settings.max_rollout_age_days
+    # The sample must work in a year: its sessions never grow too old, and nobody is still writing them.
+    has_age_gate = days > 0 and not choice.is_sample
+    return EligibilityPolicy(
+        is_generation_on=choice.is_generation_on,
+        idle=timedelta(seconds=0 if choice.is_sample else settings.idle_seconds),
+        max_age=timedelta(days=days) if has_age_gate else None,
+        admitted_kinds=admitted,
+    )
+
+
+def _selection(settings: Settings, choice: SourceChoice) -> SelectionPolicy:
+    days = settings.max_unused_days
+    return SelectionPolicy(
+        max_inputs=settings.max_consolidation_inputs,
+        max_unused=timedelta(days=days) if days > 0 and not choice.is_sample else None,
+    )
+
+
+def _leases(settings: Settings) -> LeasePolicy:
+    return LeasePolicy(
+        lease=timedelta(seconds=settings.lease_seconds),
+        retry_delay=timedelta(seconds=settings.retry_seconds),
+        retry_budget=settings.retry_budget,
+        max_running=settings.phase1_max_running,
+        cooldown=timedelta(seconds=settings.consolidation_cooldown_seconds),
+    )
+
+
+def _spaces(settings: Settings, choice: SourceChoice) -> Callable[[Thread], SpaceId]:
+    if not settings.split_by_project:
+        return lambda thread: SpaceId(choice.name)
+    return lambda thread: SpaceId(f"{choice.name}#{thread.project}")
+
+
+def _worker() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
