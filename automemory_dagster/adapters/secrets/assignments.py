@@ -1,0 +1,256 @@
+"""Finds values given to a secret-like name, in any notation: env files, code, JSON, YAML, TOML, XML, flags, tables.
+
+The trap: one rule for all notations. ``password: str`` is a type, ``password: sunshine`` in a YAML file is not, so how
+the value was written (quoted, at the start of a line, behind a flag) decides how much the value must prove.
+"""
+
+import re
+from enum import Enum
+
+from automemory_dagster.adapters.secrets.finding import Hit
+from automemory_dagster.adapters.secrets.names import SecretName, Strength, judge_name
+from automemory_dagster.adapters.secrets.pattern import compile_bytes
+from automemory_dagster.adapters.secrets.placeholders import (
+    is_code,
+    is_path,
+    is_placeholder,
+    is_prose,
+    is_vocabulary,
+)
+from automemory_dagster.adapters.secrets.randomness import is_hash, is_uuid, is_wordy, looks_random
+from automemory_dagster.adapters.secrets.value_reader import Value, follow, read_value, rest_of_line
+
+_WORDS = (
+    r"pass(?:word|wd|phrase|code|wort)?s?|passwords?|passwd|p(?:s)?wd?|secrets?|token|key|credentials?|creds?"
+    r"|auth|mnemonic|(?:seed|recovery)[_ -]?phrase|jwt|bearer|pat|otp|signature|sig|requirepass|masterauth"
+    r"|sess(?:ion)?(?:[_-]?id)?|sid|contrasena|motdepasse"
+)
+_SUFFIX = (
+    r"(?:[_.-]?(?:prod(?:uction)?|stag(?:e|ing)|dev(?:elopment)?|test(?:ing)?|local|live|base|value|string|text|plain"
+    r"|raw|b64|base64|default|old|new|current|previous|prev|backup|primary|secondary|main|master|rw|ro|v?\d{1,3}"
+    r"|env|var|confirm(?:ation)?|again|hash|encrypted|us|eu|cn)){0,2}"
+)
+_CLOSE = r"""[\\"'`\])*]{0,8}"""
+_VALUE_FIELD = r"""(?:parameter[_-]?)?value[\\"'`]{0,4}\s*[:=]"""
+ANCHOR = (
+    rf"(?i:(?:{_WORDS}){_SUFFIX})(?:{_CLOSE}[ \t]*(?:=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]|\\u003[dD]|\|)"
+    rf"|{_CLOSE}(?i:\s|\\+[nrt]|,|-){{1,40}}[\\\"'`]{{0,4}}(?i:{_VALUE_FIELD})"
+    r"""|\\*["'`]\s{0,4},\s{0,4}\\*["'`]|>|\\*["'`]>)"""
+)
+"""From the last secret word of a name up to the sign that gives it a value."""
+
+_PARTS = compile_bytes(
+    rf"((?i:(?:{_WORDS}){_SUFFIX}))({_CLOSE})"
+    rf"(?:[ \t]*(=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]|\\u003[dD]|\|)"
+    rf"|(?i:\s|\\+[nrt]|,|-){{1,40}}[\\\"'`]{{0,4}}(?i:({_VALUE_FIELD}))|(,)|(>))?"
+)
+_BEFORE_NAME = compile_bytes(rb"[A-Za-z0-9_.\-]{0,64}\z")
+_GAP = compile_bytes(rb"(?:[ \t]|\*{1,2}|\\+t)*")
+_GAP_LINES = compile_bytes(rb"""(?:[ \t\r\n(]|\\+[nrt])*\[?\s*""")
+_LINE_START = re.compile(rb"(?:^|\n|\\n|\\r)[ \t]*(?:[+\->#$*|]{1,3}[ \t]*)?(?:\d+[:|\t ]\s*)?"
+                         rb"(?:(?:export|set|setx|env|declare -x|local|ENV|ARG)[ \t]+)?[\"'`]?\Z")
+_JOINED = compile_bytes(rb"""[ \t]*[+.\\]?[ \t]*(?:\r?\n)?[ \t]*[+.]?[ \t]*["']""")
+
+
+class _Style(Enum):
+    """How the value was written."""
+
+    QUOTED = "quoted"
+    ENV = "env"
+    """Unquoted, no space around the sign, at the start of a line or with a name in capitals."""
+    LINE = "line"
+    """Unquoted, alone behind a name that starts the line: YAML, INI, a header."""
+    INLINE = "inline"
+    """Unquoted, somewhere in a line: an URL, a call, a sentence."""
+
+
+def read_assignment(data: bytes, start: int, end: int) -> list[Hit]:
+    """Hits for the value behind the name at the anchor; none when name or value is harmless."""
+    parts = _PARTS.match(data, start, end)
+    if parts is None:
+        return []
+    name_start = _name_start(data, start)
+    name = judge_name(data[name_start : parts.end(1)].decode("latin-1"))
+    if name is None:
+        return []
+    sign = (parts.group(3) or b"").decode("latin-1")
+    if parts.group(6) or (not sign and data[end - 1 : end] == b">"):
+        return _read_element(data, name_start, end, name)
+    if not sign and not parts.group(4):
+        end = data.rfind(b",", start, end) + 1
+        sign = ","
+    return _read_after_sign(data, name_start, end, name, sign)
+
+
+def judge_value(text: str, name: SecretName, *, quoted: bool = True) -> bool:
+    """True when a value under that name is a secret by itself, whatever notation it came from."""
+    return _is_secret(text, name, _Style.QUOTED if quoted else _Style.ENV)
+
+
+def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, sign: str) -> list[Hit]:
+    gap = _GAP.match(data, end, min(len(data), end + 64))
+    value_start = gap.end() if gap is not None else end
+    spaced = value_start > end or data[end - len(sign) - 1 : end - len(sign)] in (b" ", b"\t")
+    line_start = _LINE_START.search(data, max(0, name_start - 40), name_start) is not None
+    query = data[name_start - 1 : name_start] in (b"?", b"&", b";") or sign.startswith(("%", "\\"))
+    env = (sign == "=" and not spaced and not query) and (
+        line_start or data[name_start:end].strip(b"=\"'").isupper()
+    )
+    value = read_value(data, value_start, tight=not (env or (line_start and sign in (":", "="))))
+    if value is None:
+        lines = _GAP_LINES.match(data, value_start, min(len(data), value_start + 120))
+        value = read_value(data, lines.end(), tight=True) if lines is not None else None
+        if value is None or not value.quoted:
+            return []
+    if sign in ("==", "===", "!=", "!==", ",", "->", "|") and not value.quoted and sign != "|":
+        return []
+    return _judge(data, value, name, sign, env=env, line_start=line_start)
+
+
+def _judge(
+    data: bytes, value: Value, name: SecretName, sign: str, *, env: bool, line_start: bool
+) -> list[Hit]:
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if value.quoted:
+        style = _Style.QUOTED
+    elif env:
+        style = _Style.ENV
+        value, text = _cut_connection_string(value, text)
+    else:
+        style, value, text = _bare_style(data, value, text, name, sign, line_start=line_start)
+    if sign in (",", "|") and not (looks_random(text, minimum=8) or _is_strong_password(text)):
+        return []
+    if not _is_secret(text, name, style):
+        return []
+    last = follow(data, value, tight=style is _Style.INLINE)
+    hits = [Hit(name.kind, value.start, last)]
+    if value.quoted and value.closed:
+        hits += _joined_literals(data, value.after, name)
+    return hits
+
+
+def _bare_style(
+    data: bytes, value: Value, text: str, name: SecretName, sign: str, *, line_start: bool
+) -> tuple[_Style, Value, str]:
+    """LINE when the value is all that follows; a passphrase of several words is then taken whole."""
+    line_end = rest_of_line(data, value.end)
+    rest = data[value.end : line_end].split(b" #")[0].strip()
+    if not line_start or sign not in (":", "=", "：", "＝"):
+        return _Style.INLINE, value, text
+    if not rest:
+        value, text = _cut_connection_string(value, text)
+        return _Style.LINE, value, text
+    whole = data[value.start : line_end].split(b" #")[0].rstrip().decode("utf-8", "replace")
+    phrase = name.strength is Strength.PASSWORD and not is_prose(whole) and not rest.startswith((b"=", b"#", b"(", b"|"))
+    if phrase and (name.kind == "passphrase" or re.search(r"\d", whole)) and not is_code(text):
+        end = value.start + len(whole.encode())
+        return _Style.LINE, Value(value.start, min(end, line_end), False, True, end), whole
+    tight = read_value(data, value.start, tight=True)
+    if tight is None:
+        return _Style.INLINE, value, text
+    return _Style.INLINE, tight, data[tight.start : tight.end].decode("utf-8", "replace")
+
+
+def _is_secret(text: str, name: SecretName, style: _Style) -> bool:
+    if is_placeholder(text) or text.startswith("[REDACTED"):
+        return False
+    if style is not _Style.QUOTED and is_code(text):
+        return False
+    if name.strength is Strength.WEAK:
+        return looks_random(text, minimum=16) and not is_uuid(text) and (
+            not is_hash(text) or name.kind == "session_cookie"
+        )
+    if style is _Style.QUOTED and re.search(r"\s", text):
+        return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
+    if name.strength is Strength.STRONG:
+        return _is_strong_value(text, style)
+    return _is_password(text, style)
+
+
+def _is_strong_value(text: str, style: _Style) -> bool:
+    """A machine-made value: letters with digits, or letters alone that are no words."""
+    if len(text) < 6 or re.fullmatch(r"[\d.,:+\-/ ]+", text) or re.fullmatch(r"v?\d+(?:\.\w+)+", text):
+        return False
+    if re.search(r"\d", text) and re.search(r"[A-Za-z]", text):
+        return style in (_Style.QUOTED, _Style.ENV) or not is_wordy(text) or len(text) >= 20
+    if style is _Style.QUOTED:
+        return len(text) >= 8 and not is_wordy(text) or (len(text) >= 16 and re.fullmatch(r"[a-z]+|[A-Z]+", text) is not None)
+    if style is _Style.ENV:
+        return len(text) >= 8 and "_" not in text
+    return looks_random(text, minimum=12) or (len(text) >= 16 and re.search(r"[^\w.\-]", text) is not None)
+
+
+def _is_password(text: str, style: _Style) -> bool:
+    """A value that a person may have chosen."""
+    if style in (_Style.QUOTED, _Style.ENV):
+        return len(text) >= 3 and not _names_a_password(text)
+    if _is_strong_password(text):
+        return True
+    if re.fullmatch(r"[\d.,]+", text) or is_path(text):
+        return len(text) >= 6 and text.isdigit()
+    if re.search(r"[A-Za-z]\d|\d[A-Za-z]", text):
+        return len(text) >= 5 and not _names_a_password(text)
+    plain_word = re.fullmatch(r"[a-z]{6,}", text) is not None
+    return style is _Style.LINE and plain_word and not is_vocabulary(text) and not _names_a_password(text)
+
+
+def _is_strong_password(text: str) -> bool:
+    return len(text) >= 6 and len({_kind(c) for c in text}) >= 3 and re.search(r"\d", text) is not None
+
+
+def _names_a_password(text: str) -> bool:
+    """``userPassword``, ``new_password``: a name again, not a value."""
+    return is_wordy(text) and not re.search(r"\d", text) and judge_name(text) is not None
+
+
+def _kind(character: str) -> str:
+    if character.isdigit():
+        return "d"
+    return ("l" if character.islower() else "u") if character.isalpha() else "o"
+
+
+def _cut_connection_string(value: Value, text: str) -> tuple[Value, str]:
+    """``Password=x;Server=y`` is one bare word; only the part before the next pair is the value."""
+    found = re.search(r"[;,&]\s*[A-Za-z][\w .\-]*=", text)
+    if found is None:
+        return value, text
+    end = value.start + len(text[: found.start()].encode("utf-8", "replace"))
+    return Value(value.start, min(end, value.end), value.quoted, True, end), text[: found.start()]
+
+
+def _joined_literals(data: bytes, pos: int, name: SecretName) -> list[Hit]:
+    """Further pieces of a literal that was split over lines: ``"abc" + "def"``, ``"abc" \\`` and the next line."""
+    hits: list[Hit] = []
+    while len(hits) < 64 and (glue := _JOINED.match(data, pos, min(len(data), pos + 80))) is not None:
+        value = read_value(data, glue.end() - 1, tight=True)
+        if value is None or not value.closed:
+            break
+        text = data[value.start : value.end].decode("utf-8", "replace")
+        if not re.search(r"\d", text) or re.search(r"\s", text) or is_placeholder(text):
+            break
+        hits.append(Hit(name.kind, value.start, value.end))
+        pos = value.after
+    return hits
+
+
+def _name_start(data: bytes, start: int) -> int:
+    """Where the whole name begins; the ``n`` of an escaped line break is not part of it."""
+    low = max(0, start - 64)
+    found = _BEFORE_NAME.search(data[low:start])
+    begin = low + found.start() if found is not None else start
+    while begin < start and data[begin - 1 : begin] == b"\\" and data[begin : begin + 1] in b"nrtbf":
+        begin += 1
+    while begin < start and data[begin : begin + 1] in (b"-", b"."):
+        begin += 1
+    return begin
+
+
+def _read_element(data: bytes, name_start: int, end: int, name: SecretName) -> list[Hit]:
+    """The text of an XML element: ``<password>x</password>`` or ``<entry key="password">x</entry>``."""
+    if b"<" not in data[max(0, name_start - 60) : name_start]:
+        return []
+    close = data.find(b"<", end, min(len(data), end + 2048))
+    text = data[end:close].decode("utf-8", "replace").strip() if close > end else ""
+    if not text or not _is_secret(text, name, _Style.QUOTED):
+        return []
+    return [Hit(name.kind, end, close)]

@@ -1,0 +1,120 @@
+"""Finds what follows ``Bearer``, ``Basic``, a cookie header, a command-line flag or an SQL ``PASSWORD``.
+
+The trap: these are also ordinary words. "Bearer authentication" and ``--token-file x`` give nothing away.
+"""
+
+import base64
+import binascii
+import re
+
+from automemory_dagster.adapters.secrets.finding import Hit
+from automemory_dagster.adapters.secrets.names import SecretName, Strength, judge_name
+from automemory_dagster.adapters.secrets.pattern import compile_bytes
+from automemory_dagster.adapters.secrets.placeholders import is_code, is_path, is_placeholder
+from automemory_dagster.adapters.secrets.randomness import is_uuid, is_wordy, looks_random
+from automemory_dagster.adapters.secrets.value_reader import read_value
+
+SCHEME_ANCHOR = (
+    r"(?i:\b(?:proxy-)?authorization\\*[\"']?\]?\s*[:=,]\s*\\*[\"']?|n?\bbearer(?:[ \t]|%20)|\bbasic[ \t]+[a-z0-9+/]{8})"
+)
+COOKIE_ANCHOR = r"(?i:\b(?:set-)?cookie\\*[\"']?\s*[:=,]\s*\\*[\"']?|(?:[ \t]-b|--cookie)[ \t=]+\\*[\"']?[a-z0-9_.-]+=)"
+FLAG_ANCHOR = (
+    r"(?i:[\s\"'`,\[(]--?(?:[a-z0-9]+[-_.]){0,4}(?:password|passwd|passphrase|pass|pwd|secret|token|key|credentials?|pat)"
+    r"\\*[\"']?(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)|\bidentified[ \t]+by[ \t]+|\bpassword[ \t]+(?:to[ \t]+)?\\*['\"]"
+    r"|\blogin[ \t]+\S{1,60}\s+password[ \t]+|\b(?:requirepass|masterauth)[ \t]+"
+    r"|\bsshpass[ \t]+-p[ \t]*|\bmysql(?:dump|admin)?\b[^\n|;]{0,80}[ \t]-p|\bredis-cli\b[^\n|;]{0,80}[ \t]-a[ \t]+"
+    r"|\bcurl\b[^\n|;]{0,160}?[ \t](?:-u|--user)[ \t=]*\\*[\"']?[^\s:\"']{1,64}:)"
+)
+_SCHEME = compile_bytes(r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)")
+_CREDENTIAL = compile_bytes(rb"[A-Za-z0-9._~+/=:|-]+")
+_FLAG_NAME = re.compile(rb"--?([A-Za-z0-9_.-]+)[\"'\\]*(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)\Z")
+_COOKIE_PAIR = re.compile(r"([^\s=;,\"']+)=([^\s;,\"'\\]+)")
+_COOKIE_ATTRIBUTES = frozenset("path domain expires max-age samesite secure httponly priority version".split())
+
+
+def read_scheme(data: bytes, start: int, end: int) -> list[Hit]:
+    """The credential behind an authorization header or behind ``Bearer`` and ``Basic`` in a text."""
+    anchor = data[start:end].lower()
+    in_header = b"authorization" in anchor
+    pos = end if in_header else start + (1 if anchor.startswith(b"nb") else 0)
+    scheme = _SCHEME.match(data, pos, min(len(data), pos + 80))
+    kind, begin = "authorization", pos
+    if scheme is not None:
+        word = (scheme.group(1) or b"").decode().lower()
+        kind = {"bearer": "bearer_token", "basic": "basic_auth"}.get(word, "authorization")
+        begin = scheme.end()
+    elif not in_header:
+        return []
+    found = _CREDENTIAL.match(data, begin)
+    if found is None:
+        return []
+    text = data[begin : min(found.end(), begin + 2048)].decode("latin-1").rstrip(".:")
+    if not _is_credential(text, in_header=in_header, kind=kind):
+        return []
+    return [Hit(kind, begin, found.end() if found.end() - begin > 2048 else begin + len(text))]
+
+
+def read_cookies(data: bytes, start: int, end: int) -> list[Hit]:
+    """The values of a cookie header that identify a session; attributes and plain settings stay."""
+    begin = max(data.rfind(b" ", start, end), data.rfind(b"'", start, end), data.rfind(b'"', start, end)) + 1
+    if b"cookie" in data[start:end].lower() and not data[start:end].lstrip().startswith(b"-"):
+        begin = end
+    line = data[begin : min(len(data), begin + 4096)]
+    stop = re.search(rb"[\r\n\"']|\\+[nr\"]", line)
+    text = (line[: stop.start()] if stop else line).decode("latin-1")
+    hits = []
+    for pair in _COOKIE_PAIR.finditer(text):
+        name, value = pair.group(1), pair.group(2)
+        if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or "[REDACTED" in value:
+            continue
+        known = judge_name(name) is not None or re.search(r"(?i)sess|sid|auth|token|csrf|remember", name)
+        if looks_random(value, minimum=12) or (known and len(value) >= 8 and not is_wordy(value)):
+            hits.append(Hit("session_cookie", begin + pair.start(2), begin + pair.end(2)))
+    return hits
+
+
+def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
+    """The argument of a flag or a statement that takes a password."""
+    flag = _FLAG_NAME.search(data[start:end])
+    name: SecretName | None = SecretName("password", Strength.PASSWORD)
+    if flag is not None and data[start:end].lstrip(b" \t\r\n\"'`,[(").startswith(b"-"):
+        name = judge_name(flag.group(1).decode("latin-1"))
+    if name is None:
+        return []
+    if flag is None and data[end - 1 : end] in (b"'", b'"'):
+        end -= 1
+    value = read_value(data, end, tight=False)
+    if value is None:
+        return []
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if is_placeholder(text) or (not value.quoted and is_code(text)) or text.startswith("-") or is_path(text):
+        return []
+    if re.search(r"\s", text) and name.strength is not Strength.PASSWORD:
+        return []
+    plain = re.fullmatch(r"[a-z]+|\d{1,3}|[A-Z][a-z]+", text) is not None
+    if len(text) < 3 or (plain and not value.quoted) or (name.strength is not Strength.PASSWORD and is_wordy(text)):
+        return []
+    if name.strength is Strength.WEAK and not looks_random(text, minimum=16):
+        return []
+    return [Hit(name.kind, value.start, value.end)]
+
+
+def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:
+    if is_placeholder(text) or len(text) < 6:
+        return False
+    if kind == "basic_auth" and not in_header:
+        return _is_basic(text)
+    if is_uuid(text) or looks_random(text, minimum=12):
+        return True
+    has_digit = any(c.isdigit() for c in text)
+    if in_header:
+        return has_digit or (len(text) >= 16 and not is_code(text) and "_" not in text)
+    return has_digit and len(text) >= 8 and not is_wordy(text) or (len(text) >= 20 and "_" not in text and "-" not in text)
+
+
+def _is_basic(text: str) -> bool:
+    """Base64 of ``user:password``."""
+    try:
+        return b":" in base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False

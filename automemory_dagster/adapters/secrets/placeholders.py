@@ -1,0 +1,120 @@
+"""Recognises values that only stand for a secret: placeholders, references, code and documentation.
+
+The trap: treating every value under ``password`` as a secret turns ``password = get_password()`` into noise, and
+noise teaches the model (and people) to ignore the marker.
+"""
+
+import re
+from functools import lru_cache
+
+from automemory_dagster.adapters.secrets.randomness import has_random_run, is_wordy, looks_random
+
+MARKER = re.compile(r"\[REDACTED(?:[:_][A-Za-z0-9_]+)?\]")
+"""Our markers, the plain one of the cloud source and Codex's own."""
+
+_VOCABULARY = frozenset(
+    """
+    a an the my your our their his her this that here there and or of for in on to with from is are was be by as at
+    put set use add insert enter paste replace change changeme changeit change_me fill get type choose needed
+    api key keys token tokens secret secrets password passwd pwd pass passphrase passcode credential credentials auth
+    access refresh client private public id name user username userid login account admin administrator root guest
+    value values string str text example examples sample demo dummy fake test testing tests mock placeholder temp tmp
+    foo bar baz qux xxx xx x yyy zzz abc todo tbd fixme none null nil undefined nan true false yes no on off
+    int integer bool boolean number float object any unknown void bytes array list dict map optional required default
+    redacted removed hidden masked omitted elided censored sanitized secretstr encrypted unset empty blank missing
+    postgres postgresql mysql mariadb redis mongo mongodb minio minioadmin rabbitmq elastic localhost local dev
+    prod staging db database app service server github gitlab openai anthropic aws google azure slack stripe
+    variable var env environment config settings option param parameter arg argument field input output
+    strong very super long random generated invalid valid expired correct wrong same new old current bearer basic
+    something whatever anything hash digest header cookie session plain real actual prompt interpolate
+    readonly static const private protected function class import export return await self cls
+    密码 密钥 口令 令牌 您的 你的 示例
+    """.split()
+)
+_ALWAYS = frozenset("your example changeme placeholder redacted dummy sample insert replace xxxx todo".split())
+_REFERENCE = re.compile(
+    r"""(?xi)
+    \$\{?[a-z_]\w*(?:[:?+\-=][^}\s]*)?\}? [;,)]* $        # $NAME ${NAME:-x}
+    | \$\(                                                # $(cat file)
+    | \$\{\{? | \{\{ | <% | %\( | \#\{                    # templates
+    | %[a-z_]\w*% $ | %[sdrvq] $ | \{[\w.!:\[\]]*\} $     # %NAME%  %s  {name}
+    | (?:os\.|process\.|import\.meta\.|deno\.|std::|system\.|bun\.)(?:env|getenv|environ)
+    | (?:getenv|env|secrets?|vault|config|settings|var|local|data|module|inputs?|github|params?|ssm|self|this|ctx
+        |args|opts|options|request|req|res|response|props|state|cfg|conf|app|user|window|document|event)
+        (?:\.|\[|\(|->|\?\.|::)
+    | !(?:ref|sub|getatt|secret|env|vault)\b | enc\[ | op://|vault:|ssm:|secretsmanager:|arn:aws
+    | (?:aws-)?secret(?:s)?(?:manager)?:// | projects/[^/]+/secrets/ | @microsoft\.keyvault
+    | file://|https?://|ssh://|git@
+    """
+)
+_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}")
+_CALL = re.compile(r"(?:await\s+|new\s+|&|\*|!)*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]?[(\[{<]")
+_DOTTED = re.compile(r"[*&!]*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,)\]}?:!]*")
+_STOP_WORDS = frozenset(
+    """
+    the a an is are was were be been must should can cannot could will would may not no at of to in on for with from by
+    your you my our their it its this that these those please enter forgot reset invalid incorrect wrong missing
+    required least characters match matches do does don't use using used when if and or but than then via per
+    show hide new current confirm repeat again forgotten change changed updated expired empty only
+    """.split()
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """True when the value is empty, a marker, a reference to elsewhere, or words that say "put it here"."""
+    return _is_placeholder(value[:512])
+
+
+@lru_cache(maxsize=4096)
+def _is_placeholder(value: str) -> bool:
+    bare = value.strip().strip("\"'`").strip()
+    if len(bare) < 2 or MARKER.match(bare) or _REFERENCE.match(bare):
+        return True
+    if bare[0] in "<[{(" and bare[-1] in ">]})" and not has_random_run(bare):
+        return True
+    if bare.startswith("<") and re.match(r"<[\w .:\-/|]{1,60}>", bare):
+        return True
+    if len(set(bare)) <= 2 and not bare.isdigit() or re.search(r"(?i)x{4,}|\*{3,}|\.{3,}|…|•{2}|#{4,}|_{4,}", bare):
+        return True
+    if bare.endswith(("EXAMPLE", "EXAMPLEKEY")):
+        return True
+    return is_path(bare) or is_vocabulary(bare)
+
+
+def is_path(value: str) -> bool:
+    """True for a file path, absolute or relative; a key that happens to start with a slash is not one."""
+    if not _PATH.fullmatch(value):
+        return False
+    return not any(looks_random(part, minimum=20) and not is_wordy(part) for part in re.split(r"[/\\]", value))
+
+
+def is_vocabulary(value: str) -> bool:
+    """True when every word is one that documentation uses in place of a secret."""
+    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f]+", value)]
+    if not words or re.search(r"[!@#$%^&*+~]", value):
+        return False
+    joined = re.sub(r"[^a-z]", "", value.lower())
+    if joined in _VOCABULARY and not re.search(r"\d", value):
+        return True
+    if any(word in _ALWAYS for word in words) and not has_random_run(value, minimum=16):
+        return True
+    return all(word in _VOCABULARY for word in words)
+
+
+def is_code(value: str) -> bool:
+    """True for an unquoted value that is an expression: a call, an index, a dotted name, a lambda."""
+    call = _CALL.match(value)
+    if call and is_wordy(re.sub(r"[^\w]+", "_", call.group()).strip("_") or "x"):
+        return True
+    dotted = _DOTTED.fullmatch(value)
+    if dotted and is_wordy(re.sub(r"\W+", "_", value).strip("_")):
+        return True
+    return value.startswith(("lambda", "(", "[", "{", "->", "=>", "==", "&", "|", "@", "!", "?")) and not re.search(
+        r"\d", value[:64]
+    )
+
+
+def is_prose(value: str) -> bool:
+    """True for several words of which one is a function word: a message to people, not a passphrase."""
+    words = re.findall(r"[A-Za-z']+", value.lower())
+    return len(words) > 1 and (any(word in _STOP_WORDS for word in words) or is_vocabulary(value))

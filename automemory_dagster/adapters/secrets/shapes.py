@@ -1,0 +1,106 @@
+"""The form of a provider's token: how it starts, which characters follow, how many at least.
+
+The trap: exact lengths. Providers change them, terminals wrap and tools cut, so a shape asks for enough characters to
+be sure and takes whatever follows; the tail must also look drawn at random, which keeps ``npm_config_registry`` alone.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from automemory_dagster.adapters.secrets.finding import Hit
+from automemory_dagster.adapters.secrets.pattern import Pattern, compile_bytes
+from automemory_dagster.adapters.secrets.placeholders import is_placeholder
+from automemory_dagster.adapters.secrets.randomness import has_random_run, looks_random
+
+WORD = "[A-Za-z0-9]"
+URLSAFE = "[A-Za-z0-9_-]"
+HEX = "[0-9a-f]"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Tokens that start with ``prefix`` and go on with ``tail``."""
+
+    kind: str
+    prefix: str
+    tail: str
+    """A pattern; matched greedily right behind the prefix."""
+    trusted: bool = False
+    """The shape is so particular that the tail need not look random."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    kind: str
+    pattern: Pattern
+    prefix_length: int
+    trusted: bool
+
+
+class ShapeTable:
+    """Many shapes behind one anchor pattern and one look-up by prefix."""
+
+    def __init__(self, shapes: Iterable[Shape]) -> None:
+        self._by_prefix: dict[bytes, list[_Compiled]] = {}
+        for shape in shapes:
+            prefix = shape.prefix.encode()
+            pattern = compile_bytes(re.escape(shape.prefix) + f"(?:{shape.tail})")
+            self._by_prefix.setdefault(prefix, []).append(
+                _Compiled(shape.kind, pattern, len(prefix), shape.trusted)
+            )
+        self._lengths = sorted({len(prefix) for prefix in self._by_prefix}, reverse=True)
+
+    def anchor(self) -> str:
+        """A pattern that finds every place where some shape may start."""
+        prefixes = sorted(self._by_prefix, key=lambda p: (-len(p), p))
+        return "(?:" + "|".join(re.escape(p.decode()) for p in prefixes) + r")[A-Za-z0-9_./+-]{6}"
+
+    def read(self, data: bytes, start: int, end: int) -> list[Hit]:
+        """The token that starts at the anchor, or nothing; a token wrapped to the next line is taken whole."""
+        if not _starts_a_word(data, start):
+            return []
+        for length in self._lengths:
+            for shape in self._by_prefix.get(data[start : start + length], ()):
+                found = shape.pattern.match(data, start)
+                if found is None:
+                    continue
+                tail = data[start + length : min(found.end(), start + length + 512)].decode("latin-1")
+                if shape.trusted or _is_drawn(tail):
+                    return [Hit(shape.kind, start, wrapped_end(data, found.end()))]
+        return []
+
+
+_WRAP = compile_bytes(rb"""(?:[ \t]*\\?\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[+>|][ \t]?)?([A-Za-z0-9_\-./+=]{6,})(?:[\s"'`,;)\\]|\z)""")
+_ESCAPE_BEFORE = re.compile(rb"(?:\\[nrtbf]|\x1b\[[0-9;]*m|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})\Z")
+
+
+def wrapped_end(data: bytes, end: int) -> int:
+    """Where a token ends that a terminal wrapped: the next line is all token characters and looks random."""
+    if data[end : end + 1] not in (b"\n", b"\r", b"\\", b" "):
+        return end
+    found = _WRAP.match(data, end, min(len(data), end + 400))
+    if found is None:
+        return end
+    rest = data[found.start(1) : found.end(1)].decode("latin-1")
+    line_start = max(data.rfind(b"\n", 0, end), data.rfind(b"\\n", max(0, end - 400), end)) + 1
+    full_line = end - line_start >= 40
+    if "/" in rest or "=" in rest[:-2] or not full_line or not (looks_random(rest, minimum=8)):
+        return end
+    return found.end(1)
+
+
+def _is_drawn(tail: str) -> bool:
+    if is_placeholder(tail):
+        return False
+    return has_random_run(tail, minimum=10) or looks_random(tail, minimum=16)
+
+
+def _starts_a_word(data: bytes, start: int) -> bool:
+    """True unless the prefix is the end of a longer word; escapes and terminal colours do not count as one."""
+    if start == 0:
+        return True
+    before = data[start - 1]
+    if not (48 <= before <= 57 or 65 <= before <= 90 or 97 <= before <= 122):
+        return True
+    return _ESCAPE_BEFORE.search(data[max(0, start - 12) : start]) is not None

@@ -1,0 +1,34 @@
+"""Finds passwords and tokens in the authority of an URL, whatever its scheme.
+
+The trap: ``http://host:8080/a@b`` has a colon and an at sign and no password.
+"""
+
+import re
+
+from automemory_dagster.adapters.secrets.finding import Hit
+from automemory_dagster.adapters.secrets.pattern import compile_bytes
+from automemory_dagster.adapters.secrets.placeholders import is_placeholder
+from automemory_dagster.adapters.secrets.randomness import looks_random
+
+ANCHOR = r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])[^\s/@"'`<>\\]{1,512}@"""
+_PARTS = compile_bytes(r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])([^\s/@:"'`<>\\]*)(?:(:)([^\s/"'`<>\\]*))?@""")
+_HARMLESS_USERS = frozenset({"git", "user", "username"})
+
+
+def read_url(data: bytes, start: int, end: int) -> list[Hit]:
+    """The password of ``user:password@``, or a user part that is itself a token."""
+    limit = min(len(data), end + 512)
+    parts = _PARTS.match(data, start, limit)
+    if parts is None:
+        return []
+    user = (parts.group(1) or b"").decode("latin-1")
+    if parts.group(2):
+        text = (parts.group(3) or b"").decode("utf-8", "replace")
+        if text == "x-oauth-basic" and looks_random(user, minimum=12):
+            return [Hit("url_password", *parts.span(1))]
+        if not text or is_placeholder(text) or text.lower() == user.lower() or re.match(r"[$%<{\[(]", text):
+            return []
+        return [Hit("url_password", *parts.span(3))]
+    if looks_random(user, minimum=16) and user not in _HARMLESS_USERS:
+        return [Hit("url_password", *parts.span(1))]
+    return []
