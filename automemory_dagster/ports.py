@@ -59,6 +59,8 @@ class CatalogueChanges:
     """Known threads none of whose files is there any more."""
     listed_count: int
     """Rollout files seen."""
+    problems: tuple[str, ...] = ()
+    """Folders that could not be listed and the like, one sentence each; nothing in them vanished."""
 
 
 class RolloutSource(Protocol):

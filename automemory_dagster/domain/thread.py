@@ -1,4 +1,5 @@
-"""A thread: one piece of agent work with a stable id, and what is known of it without reading it whole."""
+"""A thread: one piece of agent work with a stable id, and what is known of it without reading it
+whole."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,14 +10,16 @@ ThreadId = NewType("ThreadId", str)
 """The thread's own id; for Codex the UUID in the rollout's ``session_meta``."""
 
 SpaceId = NewType("SpaceId", str)
-"""One memory with one writer and one audience, such as ``codex:default``; never crossed by itself."""
+"""One memory with one writer and one audience, such as ``codex:default``; never crossed by
+itself."""
 
 
 class SourceKind(StrEnum):
     """Who started the thread. Codex writes far more values; the reader folds them into these."""
 
     INTERACTIVE = "interactive"
-    """A person in a client: ``cli``, ``vscode``, the custom sources ``atlas`` and ``chatgpt``, or none recorded."""
+    """A person in a client: ``cli``, ``vscode``, the custom sources ``atlas`` and ``chatgpt``, or
+    none recorded."""
     EXEC = "exec"
     MCP = "mcp"
     SUBAGENT = "subagent"
@@ -38,18 +41,23 @@ class MemoryMode(StrEnum):
 class RolloutStamp:
     """What tells one state of a rollout file from another without reading it whole.
 
-    Growth is no proof of append (files are rewound and replaced), so a prefix hash goes with size and time.
+    Growth is no proof of append (files are rewound and replaced), so a prefix hash goes with size
+    and time.
     """
 
     size_bytes: int
     mtime_ns: int
     prefix_sha256: str
     """Of the first 4 KiB (fewer when the file is smaller), hexadecimal."""
+    index_digest: str = ""
+    """Of what the source's own index says of the thread (title, archived, memory mode), since that
+    changes without the file; 16 hexadecimal digits, empty when it was never asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """What the catalogue knows of one thread. All texts are redacted and free of NUL and lone surrogates."""
+    """What the catalogue knows of one thread. All texts are redacted and free of NUL and lone
+    surrogates."""
 
     thread_id: ThreadId
     source: str
@@ -66,7 +74,8 @@ class Thread:
     """``host/owner/name`` without credentials, scheme or ``.git``; empty when unknown."""
     branch: str = ""
     title: str = ""
-    """From the state database, else the first line of the first human request; at most 120 characters."""
+    """From the state database, else the first line of the first human request; at most 120
+    characters."""
     source_kind: SourceKind = SourceKind.INTERACTIVE
     source_detail: str = ""
     """The source as the rollout names it, for people."""
