@@ -1,1 +1,1 @@
-
+"""The state store on SQLite and PostgreSQL."""
