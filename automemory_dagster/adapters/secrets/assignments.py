@@ -23,7 +23,7 @@ from automemory_dagster.adapters.secrets.value_reader import Value, follow, read
 _WORDS = (
     r"pass(?:word|wd|phrase|code|wort)?s?|passwords?|passwd|p(?:s)?wd?|secrets?|token|key|credentials?|creds?"
     r"|auth|mnemonic|(?:seed|recovery)[_ -]?phrase|jwt|bearer|pat|otp|signature|sig|requirepass|masterauth"
-    r"|sess(?:ion)?(?:[_-]?id)?|sid|contrasena|motdepasse"
+    r"|session(?:id)?|sess|sid|contrasena|motdepasse"
 )
 _SUFFIX = (
     r"(?:[_.-]?(?:prod(?:uction)?|stag(?:e|ing)|dev(?:elopment)?|test(?:ing)?|local|live|base|value|string|text|plain"
@@ -50,6 +50,9 @@ _GAP_LINES = compile_bytes(rb"""(?:[ \t\r\n(]|\\+[nrt])*\[?\s*""")
 _LINE_START = re.compile(rb"(?:^|\n|\\n|\\r)[ \t]*(?:[+\->#$*|]{1,3}[ \t]*)?(?:\d+[:|\t ]\s*)?"
                          rb"(?:(?:export|set|setx|env|declare -x|local|ENV|ARG)[ \t]+)?[\"'`]?\Z")
 _JOINED = compile_bytes(rb"""[ \t]*[+.\\]?[ \t]*(?:\r?\n)?[ \t]*[+.]?[ \t]*["']""")
+
+_CLOSES = re.compile(r"\s|[)\]};,]+(?:[\s\\)\]};,.:]|$)")
+"""A text that starts like this is no value: the quote before it closed a literal that ends in ``password=``."""
 
 
 class _Style(Enum):
@@ -96,7 +99,8 @@ def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, s
     env = (sign == "=" and not spaced and not query) and (
         line_start or data[name_start:end].strip(b"=\"'").isupper()
     )
-    value = read_value(data, value_start, tight=not (env or (line_start and sign in (":", "="))))
+    flag = data[max(0, name_start - 2) : name_start] == b"--"
+    value = read_value(data, value_start, tight=not (env or flag or (line_start and sign in (":", "="))))
     if value is None:
         lines = _GAP_LINES.match(data, value_start, min(len(data), value_start + 120))
         value = read_value(data, lines.end(), tight=True) if lines is not None else None
@@ -104,7 +108,7 @@ def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, s
             return []
     if sign in ("==", "===", "!=", "!==", ",", "->", "|") and not value.quoted and sign != "|":
         return []
-    return _judge(data, value, name, sign, env=env, line_start=line_start)
+    return _judge(data, value, name, sign, env=env or flag or query, line_start=line_start)
 
 
 def _judge(
@@ -113,6 +117,8 @@ def _judge(
     text = data[value.start : value.end].decode("utf-8", "replace")
     if value.quoted:
         style = _Style.QUOTED
+        if _CLOSES.match(text) or (data[value.start - 1 : value.start] == b"`" and re.search(r"\s", text)):
+            return []
     elif env:
         style = _Style.ENV
         value, text = _cut_connection_string(value, text)
@@ -154,7 +160,7 @@ def _bare_style(
 def _is_secret(text: str, name: SecretName, style: _Style) -> bool:
     if is_placeholder(text) or text.startswith("[REDACTED"):
         return False
-    if style is not _Style.QUOTED and is_code(text):
+    if style is not _Style.QUOTED and is_code(text, in_shell=style is _Style.ENV):
         return False
     if name.strength is Strength.WEAK:
         return looks_random(text, minimum=16) and not is_uuid(text) and (
@@ -195,7 +201,9 @@ def _is_password(text: str, style: _Style) -> bool:
 
 
 def _is_strong_password(text: str) -> bool:
-    return len(text) >= 6 and len({_kind(c) for c in text}) >= 3 and re.search(r"\d", text) is not None
+    if len(text) < 6 or len({_kind(c) for c in text}) < 3:
+        return False
+    return re.search(r"\d", text) is not None or (len(text) >= 8 and re.search(r"[!@#^*%]", text) is not None)
 
 
 def _names_a_password(text: str) -> bool:

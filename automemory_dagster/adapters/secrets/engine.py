@@ -19,7 +19,7 @@ from automemory_dagster.adapters.secrets import (
 )
 from automemory_dagster.adapters.secrets.aws_pairs import read_provider
 from automemory_dagster.adapters.secrets.finding import Finding, Handler, Hit
-from automemory_dagster.adapters.secrets.pattern import Match, compile_bytes
+from automemory_dagster.adapters.secrets.pattern import Gate, Match, compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import MARKER
 from automemory_dagster.adapters.secrets.providers import PROVIDERS
 from automemory_dagster.domain.redaction import RedactedText
@@ -39,6 +39,10 @@ _ANCHORS: tuple[tuple[str, Handler], ...] = (
     (infixes.ANCHOR, infixes.read_infix),
 )
 _CACHE_BYTES = 96 << 20
+_SHORTEST_BYTES = 7
+"""``pw=abc1``: nothing shorter is found."""
+_GATED_BYTES = 1 << 16
+"""Above this the second look, when the gate is open, costs more than the gate saves."""
 _MARKER_BYTES = re.compile(MARKER.pattern.encode())
 
 
@@ -52,6 +56,7 @@ class Engine:
         self._readers = [reader for _, reader in anchors]
         alternatives = "|".join(f"({anchor})" for anchor, _ in anchors)
         self._anchor = compile_bytes(alternatives, memory_bytes=_CACHE_BYTES)
+        self._gate = Gate("|".join(anchor for anchor, _ in anchors), memory_bytes=_CACHE_BYTES)
         self._plain_markers = plain_markers
 
     def redact(self, text: str) -> RedactedText:
@@ -86,6 +91,8 @@ class Engine:
     def _scan(self, data: bytes) -> list[Hit]:
         hits: list[Hit] = []
         pos, size = 0, len(data)
+        if size < _SHORTEST_BYTES or (size < _GATED_BYTES and not self._gate.is_open(data)):
+            return hits
         while pos < size and (found := self._anchor.search(data, pos)) is not None:
             taken = self._read(data, found, pos)
             hits += taken

@@ -27,6 +27,7 @@ FLAG_ANCHOR = (
 )
 _SCHEME = compile_bytes(r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)")
 _CREDENTIAL = compile_bytes(rb"[A-Za-z0-9._~+/=:|-]+")
+_HEADER_CREDENTIAL = compile_bytes(rb"""[^\s"'`,;<>\\\x00\x1b]+""")
 _FLAG_NAME = re.compile(rb"--?([A-Za-z0-9_.-]+)[\"'\\]*(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)\Z")
 _COOKIE_PAIR = re.compile(r"([^\s=;,\"']+)=([^\s;,\"'\\]+)")
 _COOKIE_ATTRIBUTES = frozenset("path domain expires max-age samesite secure httponly priority version".split())
@@ -45,7 +46,7 @@ def read_scheme(data: bytes, start: int, end: int) -> list[Hit]:
         begin = scheme.end()
     elif not in_header:
         return []
-    found = _CREDENTIAL.match(data, begin)
+    found = (_HEADER_CREDENTIAL if in_header else _CREDENTIAL).match(data, begin)
     if found is None:
         return []
     text = data[begin : min(found.end(), begin + 2048)].decode("latin-1").rstrip(".:")
@@ -108,7 +109,7 @@ def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:
         return True
     has_digit = any(c.isdigit() for c in text)
     if in_header:
-        return has_digit or (len(text) >= 16 and not is_code(text) and "_" not in text)
+        return has_digit or re.search(r"[!@#^*$%]", text) is not None or (len(text) >= 16 and not is_code(text) and "_" not in text)
     return has_digit and len(text) >= 8 and not is_wordy(text) or (len(text) >= 20 and "_" not in text and "-" not in text)
 
 

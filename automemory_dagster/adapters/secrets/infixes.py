@@ -6,7 +6,8 @@ The trap: each of these must be short to reject, since the automaton meets digit
 from automemory_dagster.adapters.secrets.finding import Hit
 from automemory_dagster.adapters.secrets.pattern import Pattern, compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import is_placeholder
-from automemory_dagster.adapters.secrets.randomness import has_random_run
+from automemory_dagster.adapters.secrets.randomness import has_random_run, looks_random
+from automemory_dagster.adapters.secrets.shapes import BOUNDARY, boundary_length
 
 _FORMS: tuple[tuple[str, str, str], ...] = (
     ("telegram_token", r"\d{8,10}:A[A-Za-z0-9_-]{10}", r"\d{8,10}:A[A-Za-z0-9_-]{30,}"),
@@ -42,11 +43,12 @@ _COMPILED: tuple[tuple[str, Pattern, Pattern | None], ...] = tuple(
 _AROUND = compile_bytes(rb"[A-Za-z0-9]{0,90}\z")
 _WORD_AT = compile_bytes(rb"[A-Za-z0-9]{0,90}")
 
-ANCHOR = "(?:" + "|".join(anchor if anchor.startswith(("/", r"\.", "hooks", "(?:JQ")) else rf"\b{anchor}" for _, anchor, _ in _FORMS) + ")"
+ANCHOR = "(?:" + "|".join(anchor if anchor.startswith(("/", r"\.", "hooks", "(?:JQ")) else BOUNDARY + anchor for _, anchor, _ in _FORMS) + ")"
 
 
 def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
     """The token around the anchor."""
+    start += boundary_length(data, start)
     for kind, anchor, full in _COMPILED:
         if anchor.match(data, start) is None:
             continue
@@ -57,7 +59,8 @@ def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
             continue
         begin, stop = found.span(1) if found.group(0) and _has_group(found) else found.span()
         text = data[begin:stop].decode("latin-1")
-        if has_random_run(text) and not is_placeholder(text) or kind == "webhook_url" and any(c.isdigit() for c in text):
+        drawn = has_random_run(text) or looks_random(text, minimum=16)
+        if (drawn and not is_placeholder(text)) or kind == "webhook_url" and any(c.isdigit() for c in text):
             return [Hit(kind, begin, stop)]
     return []
 

@@ -26,14 +26,31 @@ class Pattern(Protocol):
     def fullmatch(self, text: bytes) -> Match | None: ...  # noqa: D102
 
 
+class Gate:
+    """Answers only whether a pattern occurs; the cheapest question that ``re2`` takes, half the price of a search."""
+
+    def __init__(self, pattern: str, *, memory_bytes: int) -> None:
+        self._set = re2.Set.SearchSet(_options(memory_bytes))
+        self._set.Add(pattern.encode("utf-8"))
+        self._set.Compile()
+
+    def is_open(self, data: bytes) -> bool:
+        """True when the pattern occurs somewhere in the data."""
+        return bool(self._set.Match(data))
+
+
 def compile_bytes(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Pattern:
     """Compile a pattern over bytes; CJK characters in it stand for their UTF-8 bytes.
 
     ``memory_bytes`` bounds the automaton's cache: too small and a large pattern falls back to a slow search.
     """
+    source = pattern.encode("utf-8") if isinstance(pattern, str) else pattern
+    return cast(Pattern, re2.compile(source, _options(memory_bytes)))
+
+
+def _options(memory_bytes: int) -> re2.Options:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = memory_bytes
     options.log_errors = False
-    source = pattern.encode("utf-8") if isinstance(pattern, str) else pattern
-    return cast(Pattern, re2.compile(source, options))
+    return options

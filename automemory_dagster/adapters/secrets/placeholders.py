@@ -37,7 +37,7 @@ _REFERENCE = re.compile(
     \$\{?[a-z_]\w*(?:[:?+\-=][^}\s]*)?\}? [;,)]* $        # $NAME ${NAME:-x}
     | \$\(                                                # $(cat file)
     | \$\{\{? | \{\{ | <% | %\( | \#\{                    # templates
-    | %[a-z_]\w*% $ | %[sdrvq] $ | \{[\w.!:\[\]]*\} $     # %NAME%  %s  {name}
+    | %[a-z_]\w*% $ | %[sdrvq] $ | \{[a-z_][\w.!:\[\]]*\}? $     # %NAME%  %s  {name}
     | (?:os\.|process\.|import\.meta\.|deno\.|std::|system\.|bun\.)(?:env|getenv|environ)
     | (?:getenv|env|secrets?|vault|config|settings|var|local|data|module|inputs?|github|params?|ssm|self|this|ctx
         |args|opts|options|request|req|res|response|props|state|cfg|conf|app|user|window|document|event)
@@ -74,7 +74,9 @@ def _is_placeholder(value: str) -> bool:
         return True
     if bare.startswith("<") and re.match(r"<[\w .:\-/|]{1,60}>", bare):
         return True
-    if len(set(bare)) <= 2 and not bare.isdigit() or re.search(r"(?i)x{4,}|\*{3,}|\.{3,}|…|•{2}|#{4,}|_{4,}", bare):
+    if len(set(bare)) <= 2 and not bare.isdigit() or re.search(r"\*{3,}|\.{3,}|…|•{2}|#{4,}", bare):
+        return True
+    if re.search(r"(?i)x{4,}|_{4,}|0{6,}", bare) and not has_random_run(re.sub(r"(?i)x{4,}|0{6,}", "-", bare)):
         return True
     if bare.endswith(("EXAMPLE", "EXAMPLEKEY")):
         return True
@@ -101,17 +103,27 @@ def is_vocabulary(value: str) -> bool:
     return all(word in _VOCABULARY for word in words)
 
 
-def is_code(value: str) -> bool:
-    """True for an unquoted value that is an expression: a call, an index, a dotted name, a lambda."""
+def is_code(value: str, *, in_shell: bool = False) -> bool:
+    """True for an unquoted value that is an expression: a call, an index, a dotted name, a lambda.
+
+    ``in_shell``: where a shell or an URL would take the characters as they are, a dotted name with digits is a value.
+    """
     call = _CALL.match(value)
-    if call and is_wordy(re.sub(r"[^\w]+", "_", call.group()).strip("_") or "x"):
+    if call and _is_callable_name(call.group()):
         return True
     dotted = _DOTTED.fullmatch(value)
-    if dotted and is_wordy(re.sub(r"\W+", "_", value).strip("_")):
+    if dotted and not (in_shell and re.search(r"\d", value)) and is_wordy(re.sub(r"\W+", "_", value).strip("_")):
         return True
     return value.startswith(("lambda", "(", "[", "{", "->", "=>", "==", "&", "|", "@", "!", "?")) and not re.search(
         r"\d", value[:64]
     )
+
+
+def _is_callable_name(text: str) -> bool:
+    """``b64decode(`` and ``sha256[``: words, each with one short number in it at most."""
+    if text.endswith("("):
+        return all(re.fullmatch(r"[A-Za-z$]*\d{0,3}[A-Za-z]*", part) for part in re.split(r"[^A-Za-z0-9$]+", text))
+    return is_wordy(re.sub(r"\W+", "_", text).strip("_") or "x")
 
 
 def is_prose(value: str) -> bool:

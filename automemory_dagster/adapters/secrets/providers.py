@@ -68,7 +68,7 @@ _REGISTRIES = (
     *_family("artifactory_key", WORD + "{60,}", "AKCp", "cmVmdGtu"),
 )
 _CLOUDS = (
-    *_family("aws_access_key_id", r"[A-Z0-9]{16}\b", "AKIA", "ASIA", "ABIA", "ACCA"),
+    *_family("aws_access_key_id", r"[A-Z0-9]{16}\b", "AKIA", "ASIA", "ABIA", "ACCA", trusted=True),
     *_family("aws_bedrock_key", r"[A-Za-z0-9+/]{60,}={0,2}", "ABSK", "bedrock-api-key-"),
     *_family("google_api_key", URLSAFE + "{30,}", "AIza"),
     *_family("google_oauth_secret", URLSAFE + "{20,}", "GOCSPX-"),

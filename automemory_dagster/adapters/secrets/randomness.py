@@ -8,7 +8,6 @@ import math
 import re
 from collections import Counter
 
-_RUNS = re.compile(r"[A-Za-z]+|[0-9]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -62,7 +61,9 @@ def looks_random(value: str, *, minimum: int = 12) -> bool:
         return len(value) >= 16 and _mixes_case(value)
     if entropy_bits(value) < min(3.0, math.log2(len(value)) - 0.9):
         return False
-    return class_changes(value) >= max(2, len(value) // 8) and not _reads_as_words(value)
+    if class_changes(value) < max(2, len(value) // 8):
+        return False
+    return is_hex(value) or not _reads_as_words(value)
 
 
 def has_random_run(value: str, *, minimum: int = 10) -> bool:
@@ -83,11 +84,11 @@ def _is_wordy_part(part: str) -> bool:
 
 
 def _reads_as_words(value: str) -> bool:
-    """Mostly words of three letters and more: ``rollout-2026-11-09`` or ``gpt5TurboPreview``."""
+    """Mostly words of four letters and more: ``rollout-2026-11-09`` or ``gpt5TurboPreview``."""
     words = _WORD.findall(value)
-    in_words = sum(len(word) for word in words if word.isalpha() and len(word) >= 3)
-    long_runs = sum(len(run) for run in _RUNS.findall(value) if len(run) >= 4)
-    return in_words >= 0.6 * len(value) and long_runs >= 0.6 * len(value)
+    in_words = sum(len(word) for word in words if word.isalpha() and len(word) >= 4)
+    letters = sum(c.isalpha() for c in value)
+    return in_words >= 0.7 * letters and letters >= 0.5 * len(value)
 
 
 def _mixes_case(value: str) -> bool:

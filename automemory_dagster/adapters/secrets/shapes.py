@@ -36,6 +36,14 @@ class _Compiled:
     pattern: Pattern
     prefix_length: int
     trusted: bool
+    lead: str
+    """The characters that may follow the prefix, for a narrow anchor."""
+
+
+_ANY_LEAD = "[A-Za-z0-9_./+-]"
+BOUNDARY = r"(?:\b|\\+[nrtbf]|\x1b\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4})"
+"""A prefix must start a word; escapes and terminal colours before it do not count as one."""
+_ESCAPE = compile_bytes(r"\\+[nrtbf]|\x1b\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4}")
 
 
 class ShapeTable:
@@ -47,32 +55,34 @@ class ShapeTable:
             prefix = shape.prefix.encode()
             pattern = compile_bytes(re.escape(shape.prefix) + f"(?:{shape.tail})")
             self._by_prefix.setdefault(prefix, []).append(
-                _Compiled(shape.kind, pattern, len(prefix), shape.trusted)
+                _Compiled(shape.kind, pattern, len(prefix), shape.trusted, _lead(shape.tail))
             )
         self._lengths = sorted({len(prefix) for prefix in self._by_prefix}, reverse=True)
 
     def anchor(self) -> str:
         """A pattern that finds every place where some shape may start."""
-        prefixes = sorted(self._by_prefix, key=lambda p: (-len(p), p))
-        return "(?:" + "|".join(re.escape(p.decode()) for p in prefixes) + r")[A-Za-z0-9_./+-]{6}"
+        by_lead: dict[str, list[str]] = {}
+        for prefix, shapes in self._by_prefix.items():
+            lead = shapes[0].lead if len({shape.lead for shape in shapes}) == 1 else _ANY_LEAD
+            by_lead.setdefault(lead, []).append(re.escape(prefix.decode()))
+        starts = (f"(?:{'|'.join(prefixes)}){lead}{{6}}" for lead, prefixes in by_lead.items())
+        return rf"{BOUNDARY}(?:{'|'.join(starts)})"
 
     def read(self, data: bytes, start: int, end: int) -> list[Hit]:
         """The token that starts at the anchor, or nothing; a token wrapped to the next line is taken whole."""
-        if not _starts_a_word(data, start):
-            return []
+        start += boundary_length(data, start)
         for length in self._lengths:
             for shape in self._by_prefix.get(data[start : start + length], ()):
                 found = shape.pattern.match(data, start)
                 if found is None:
                     continue
                 tail = data[start + length : min(found.end(), start + length + 512)].decode("latin-1")
-                if shape.trusted or _is_drawn(tail):
+                if _is_drawn(tail) or (shape.trusted and not is_placeholder(tail)):
                     return [Hit(shape.kind, start, wrapped_end(data, found.end()))]
         return []
 
 
 _WRAP = compile_bytes(rb"""(?:[ \t]*\\?\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[+>|][ \t]?)?([A-Za-z0-9_\-./+=]{6,})(?:[\s"'`,;)\\]|\z)""")
-_ESCAPE_BEFORE = re.compile(rb"(?:\\[nrtbf]|\x1b\[[0-9;]*m|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})\Z")
 
 
 def wrapped_end(data: bytes, end: int) -> int:
@@ -93,14 +103,18 @@ def wrapped_end(data: bytes, end: int) -> int:
 def _is_drawn(tail: str) -> bool:
     if is_placeholder(tail):
         return False
+    if len(tail) >= 20 and tail.isalnum() and any(c.isdigit() for c in tail) and any(c.isalpha() for c in tail):
+        return True
     return has_random_run(tail, minimum=10) or looks_random(tail, minimum=16)
 
 
-def _starts_a_word(data: bytes, start: int) -> bool:
-    """True unless the prefix is the end of a longer word; escapes and terminal colours do not count as one."""
-    if start == 0:
-        return True
-    before = data[start - 1]
-    if not (48 <= before <= 57 or 65 <= before <= 90 or 97 <= before <= 122):
-        return True
-    return _ESCAPE_BEFORE.search(data[max(0, start - 12) : start]) is not None
+def _lead(tail: str) -> str:
+    for narrow in (HEX, WORD, URLSAFE):
+        if tail.startswith(narrow):
+            return narrow
+    return _ANY_LEAD
+
+
+def boundary_length(data: bytes, start: int) -> int:
+    escape = _ESCAPE.match(data, start, min(len(data), start + 24))
+    return escape.end() - start if escape is not None else 0

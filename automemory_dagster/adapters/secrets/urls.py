@@ -10,15 +10,14 @@ from automemory_dagster.adapters.secrets.pattern import compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import is_placeholder
 from automemory_dagster.adapters.secrets.randomness import looks_random
 
-ANCHOR = r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])[^\s/@"'`<>\\]{1,512}@"""
-_PARTS = compile_bytes(r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])([^\s/@:"'`<>\\]*)(?:(:)([^\s/"'`<>\\]*))?@""")
+ANCHOR = r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])[^\s/@:"'`<>\\]{0,128}(?::[^\s@"'`<>\\]{1,256})?@"""
+_PARTS = compile_bytes(r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])([^\s/@:"'`<>\\]*)(?:(:)([^\s"'`<>\\]*))?@""")
 _HARMLESS_USERS = frozenset({"git", "user", "username"})
 
 
 def read_url(data: bytes, start: int, end: int) -> list[Hit]:
     """The password of ``user:password@``, or a user part that is itself a token."""
-    limit = min(len(data), end + 512)
-    parts = _PARTS.match(data, start, limit)
+    parts = _PARTS.match(data, start, _end_of_authority(data, end))
     if parts is None:
         return []
     user = (parts.group(1) or b"").decode("latin-1")
@@ -26,9 +25,18 @@ def read_url(data: bytes, start: int, end: int) -> list[Hit]:
         text = (parts.group(3) or b"").decode("utf-8", "replace")
         if text == "x-oauth-basic" and looks_random(user, minimum=12):
             return [Hit("url_password", *parts.span(1))]
+        if re.match(r"\d{1,5}/", text):
+            return []
         if not text or is_placeholder(text) or text.lower() == user.lower() or re.match(r"[$%<{\[(]", text):
             return []
         return [Hit("url_password", *parts.span(3))]
     if looks_random(user, minimum=16) and user not in _HARMLESS_USERS:
         return [Hit("url_password", *parts.span(1))]
     return []
+
+
+def _end_of_authority(data: bytes, end: int) -> int:
+    """A password may itself hold an at sign; the last one before the path counts."""
+    rest = data[end : end + 256]
+    stop = re.search(rb"[\s/?#\"'`<>\\]", rest)
+    return end + (stop.start() if stop is not None else len(rest))
