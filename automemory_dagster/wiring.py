@@ -14,7 +14,7 @@ from automemory_dagster.adapters.offline.extractor import OfflineExtractor
 from automemory_dagster.adapters.secrets import find_secrets, redact
 from automemory_dagster.adapters.sources.codex.home import CodexSource
 from automemory_dagster.adapters.sources.codex.sample_home import unpack_sample_home
-from automemory_dagster.adapters.state import open_state_store
+from automemory_dagster.adapters.state import open_state_store, store_location_label
 from automemory_dagster.adapters.workspace import GitWorkspaces
 from automemory_dagster.domain.eligibility import EligibilityPolicy
 from automemory_dagster.domain.job import LeasePolicy
@@ -61,6 +61,16 @@ class Automemory:
     leases: LeasePolicy
     sweep_world: SweepWorld
     selection: SelectionPolicy
+
+    @property
+    def own_space(self) -> SpaceId:
+        """The space of this source; its common beginning when the source is split by project."""
+        return SpaceId(self.choice.name)
+
+    @property
+    def database_label(self) -> str:
+        """Where the state is, without a password."""
+        return store_location_label(state_url(self.settings, self.layout))
 
     def phase1_world(self, *, run_id: str = "") -> Phase1World:
         """Phase 1, ready to run in this process."""
@@ -114,6 +124,16 @@ def choose_source(settings: Settings, layout: HomeLayout) -> SourceChoice:
         is_generation_on=is_on,
         looked_for=settings.looked_for_codex_home,
     )
+
+
+def prepared_home() -> tuple[Settings, HomeLayout]:
+    """The settings and the home they name, with its folders made.
+
+    Raises:
+        SettingsError: a setting is wrong or the home cannot be used.
+    """
+    settings = Settings.load()
+    return settings, prepare_home(settings.home_folder)
 
 
 def open_automemory(settings: Settings | None = None) -> Automemory:

@@ -6,11 +6,11 @@ and only the gates of changed or unhandled threads are evaluated.
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 
 from automemory_dagster import contract
-from automemory_dagster.domain.eligibility import EligibilityPolicy, evaluate, first_failure
+from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate, evaluate, first_failure
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
 from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.thread import Thread, ThreadId
@@ -52,6 +52,16 @@ class DueLook:
     listed: int
     waiting: int
     """Changed files that are not idle yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractRequest:
+    """Which threads somebody wants extracted."""
+
+    thread_ids: tuple[ThreadId, ...] = ()
+    """Empty: whatever is due."""
+    is_forced: bool = False
+    limit: int = 500
 
 
 def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
@@ -123,9 +133,28 @@ def find_due(world: SweepWorld, *, limit: int) -> tuple[ThreadState, ...]:
     )
 
 
-def next_look_at(state: ThreadState, policy: EligibilityPolicy) -> datetime:
-    """The moment from which the thread is idle."""
-    return state.thread.source_updated_at + max(policy.idle, timedelta(0))
+def choose_threads(world: SweepWorld, request: ExtractRequest) -> tuple[ThreadId, ...]:
+    """The threads that a request means, newest first unless they are named.
+
+    At most ``limit`` when they are not named. Forced without names: threads that only wait (not idle, too old, in backoff, exhausted) are taken too; what is up to date is not, since a wish to hurry is no wish to do it again.
+    """
+    if request.thread_ids:
+        return request.thread_ids
+    if not request.is_forced:
+        return tuple(state.thread.thread_id for state in find_due(world, limit=request.limit))
+    now = world.clock()
+    waiting = (
+        state.thread.thread_id
+        for state in world.store.thread_states(source=world.source.name)
+        if _only_waits(evaluate(state.thread, state.job, world.policy, now=now, is_asked_for=True))
+    )
+    return tuple(islice(waiting, request.limit))
+
+
+def _only_waits(gates: Iterable[Gate]) -> bool:
+    return all(
+        gate.passes and not (gate.is_waived and gate.reason is Reason.UP_TO_DATE) for gate in gates
+    )
 
 
 def _log_gates(

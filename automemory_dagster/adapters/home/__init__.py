@@ -1,6 +1,21 @@
-"""The deployment's home: its folders, and the consent that a person gave in it."""
+"""The deployment's home: its folders, the files Dagster reads there, and the person's consent."""
 
 from automemory_dagster.adapters.home.consent import has_consent, remember_consent
+from automemory_dagster.adapters.home.dagster_files import (
+    DAGSTER_YAML,
+    WORKSPACE_YAML,
+    deployment_file,
+    write_dagster_files,
+)
 from automemory_dagster.adapters.home.layout import HomeLayout, prepare_home
 
-__all__ = ["HomeLayout", "has_consent", "prepare_home", "remember_consent"]
+__all__ = [
+    "DAGSTER_YAML",
+    "WORKSPACE_YAML",
+    "HomeLayout",
+    "deployment_file",
+    "has_consent",
+    "prepare_home",
+    "remember_consent",
+    "write_dagster_files",
+]

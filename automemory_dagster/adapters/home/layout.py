@@ -5,6 +5,8 @@ from pathlib import Path
 
 from automemory_dagster.domain.errors import SettingsError
 
+DEFAULT_ADDRESS = "http://127.0.0.1:3000"
+
 
 @dataclass(frozen=True, slots=True)
 class HomeLayout:
@@ -41,6 +43,17 @@ class HomeLayout:
     def logs(self) -> Path:
         """Logs of the server's processes."""
         return self.folder / "logs"
+
+    def read_address(self) -> str:
+        """Where the web UI was last served, for links; the default address when it never was."""
+        try:
+            return (self.folder / "address.txt").read_text("utf-8").strip() or DEFAULT_ADDRESS
+        except OSError:
+            return DEFAULT_ADDRESS
+
+    def write_address(self, address: str) -> None:
+        """Remember where the web UI is served."""
+        (self.folder / "address.txt").write_text(address + "\n", "utf-8")
 
 
 def prepare_home(folder: Path) -> HomeLayout:

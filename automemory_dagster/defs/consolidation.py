@@ -1,0 +1,82 @@
+"""Phase 2 in Dagster: the singleton op that consolidates spaces; its materialization metadata is the extraction log."""
+
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+
+from automemory_dagster import contract
+from automemory_dagster.defs import memory_metadata, reporting
+from automemory_dagster.defs.checks import CHECK_SPECS, check_memory
+from automemory_dagster.defs.deployment import Deployment
+from automemory_dagster.defs.partitions import spaces
+from automemory_dagster.domain.thread import SpaceId
+from automemory_dagster.pipeline import phase2
+from automemory_dagster.wiring import Automemory
+
+
+class ConsolidateConfig(dg.Config):
+    """What to consolidate; nothing said means every space with something pending."""
+
+    space_ids: list[str] = []
+    """These spaces only."""
+    force: bool = False
+    """Consolidate even when nothing is pending or the space rests."""
+
+
+@dg.multi_asset(
+    name=contract.CONSOLIDATE_OP,
+    specs=[
+        dg.AssetSpec(
+            contract.MEMORY,
+            # A space rests on all its threads, and its partitions are no function of theirs.
+            deps=[dg.AssetDep(contract.STAGE1_OUTPUT, partition_mapping=dg.AllPartitionMapping())],
+            skippable=True,
+            group_name="phase2",
+            description="The published memory of one space. Its metadata is the extraction log.",
+            kinds={"markdown", "git"},
+        )
+    ],
+    check_specs=CHECK_SPECS,
+    partitions_def=spaces,
+    pool=contract.PHASE2_POOL,
+    backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=1),
+    # The lease in the state store is the one singleton authority; the pool and the tag only save wasted runs.
+    op_tags={contract.SINGLETON_TAG: contract.CONSOLIDATE_JOB},
+    description="Consolidates each space's stage-1 outputs into its memory files, and publishes them.",
+)
+def consolidate(
+    context: dg.AssetExecutionContext,
+    config: ConsolidateConfig,
+    deployment: dg.ResourceParam[Deployment],
+) -> Iterator[dg.AssetCheckResult]:
+    """Consolidate. A run over a partition does it even when nothing is pending."""
+    with reporting.failures_for_dagster():
+        automemory = deployment.open()
+        asked = tuple(context.partition_keys) if context.has_partition_key else ()
+        named = [SpaceId(key) for key in (*asked, *config.space_ids)]
+        for space_id in named or _pending(automemory):
+            _consolidate_one(context, automemory, space_id, is_forced=config.force)
+        yield from check_memory(automemory)
+
+
+def _pending(automemory: Automemory) -> Sequence[SpaceId]:
+    return [space.space_id for space in automemory.store.spaces() if space.has_pending_changes]
+
+
+def _consolidate_one(
+    context: dg.AssetExecutionContext, automemory: Automemory, space_id: SpaceId, *, is_forced: bool
+) -> None:
+    since = automemory.store.space(space_id).published_at
+    world = automemory.phase2_world(run_id=context.run_id)
+    result = phase2.consolidate(space_id, world, is_forced=is_forced)
+    match result:
+        case phase2.Skipped():
+            context.log.info(f"{space_id}: skipped, {result.why}")
+        case phase2.NothingChanged(version=version):
+            context.log.info(f"{space_id}: nothing changed; version {version} stands")
+        case phase2.Consolidated(publication=publication):
+            metadata = memory_metadata.of_consolidation(automemory, result, since=since)
+            context.log_event(
+                dg.AssetMaterialization(contract.MEMORY, partition=space_id, metadata=metadata)
+            )
+            context.log.info(f"{space_id}: version {publication.version} published")

@@ -1,0 +1,94 @@
+"""Phase 1 in Dagster: the op that sweeps, extracts many threads and logs one materialization each."""
+
+from collections.abc import Iterator, Sequence
+
+import dagster as dg
+
+from automemory_dagster import contract
+from automemory_dagster.defs import reporting
+from automemory_dagster.defs.deployment import Deployment
+from automemory_dagster.defs.partitions import register_candidates, threads
+from automemory_dagster.domain.outcome import Outcome
+from automemory_dagster.domain.thread import ThreadId
+from automemory_dagster.pipeline import phase1, sweep
+
+
+class ExtractConfig(dg.Config):
+    """What to extract; nothing said means whatever is due."""
+
+    thread_ids: list[str] = []
+    """These threads only."""
+    force: bool = False
+    """Waive the gates of timing (not idle, too old, up to date, in backoff, exhausted) for the named threads, or the first two
+    for all when none is named; those of consent always hold."""
+    limit: int = 0
+    """At most this many threads, newest first; 0: as many as the setting ``batch_threads`` says."""
+
+
+@dg.multi_asset(
+    name=contract.EXTRACT_OP,
+    specs=[
+        dg.AssetSpec(
+            contract.CANDIDATE_ROLLOUT,
+            skippable=True,
+            group_name="phase1",
+            description="A thread that may be extracted: its rollout as the last sweep saw it.",
+            kinds={"file"},
+        ),
+        dg.AssetSpec(
+            contract.STAGE1_OUTPUT,
+            deps=[contract.CANDIDATE_ROLLOUT],
+            skippable=True,
+            group_name="phase1",
+            description="What one thread taught: raw memory, rollout summary, slug. In the state store.",
+            kinds={"table"},
+        ),
+    ],
+    partitions_def=threads,
+    pool=contract.PHASE1_POOL,
+    # A run handles any set of threads; a backfill hands it ranges of up to this many.
+    backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=25),
+    description="Brings the catalogue up to date, then extracts the threads that are due (or asked for).",
+)
+def extract_threads(
+    context: dg.AssetExecutionContext,
+    config: ExtractConfig,
+    deployment: dg.ResourceParam[Deployment],
+) -> Iterator[None]:
+    """Sweep and extract. A run over partitions re-extracts them even when they are up to date."""
+    with reporting.failures_for_dagster():
+        automemory = deployment.open()
+        report = sweep.update_catalogue(automemory.sweep_world, run_id=context.run_id)
+        candidates = register_candidates(context.instance, automemory, report.changed)
+        for state in candidates:
+            context.log_event(reporting.candidate_materialization(state))
+        context.log.info(reporting.catalogue_message(report, candidates=len(candidates)))
+
+        asked = tuple(context.partition_keys) if context.has_partition_key else ()
+        named = [ThreadId(key) for key in (*asked, *config.thread_ids)]
+        request = sweep.ExtractRequest(
+            thread_ids=tuple(named),
+            is_forced=config.force or bool(asked),
+            limit=config.limit or automemory.settings.batch_threads,
+        )
+        results = _extract(context, deployment, request)
+    reporting.report_batch(context, results, is_asked_for=bool(named))
+    yield from ()
+
+
+def _extract(
+    context: dg.AssetExecutionContext, deployment: Deployment, request: sweep.ExtractRequest
+) -> Sequence[phase1.Phase1Result]:
+    automemory = deployment.open()
+    chosen = sweep.choose_threads(automemory.sweep_world, request)
+    world = automemory.phase1_world(run_id=context.run_id)
+    results = []
+    deployment.progress(0, len(chosen))
+    for result in phase1.extract_batch(chosen, world, is_asked_for=request.is_forced):
+        results.append(result)
+        if result.entry.outcome in (Outcome.EXTRACTED, Outcome.NO_OUTPUT):
+            context.log_event(reporting.stage1_materialization(result))
+        else:
+            context.log_event(reporting.stage1_observation(result))
+        deployment.progress(len(results), len(chosen))
+    return results

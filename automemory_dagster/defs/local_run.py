@@ -1,0 +1,105 @@
+"""One whole pass through Dagster's own jobs, in this process: what ``automemory run`` does.
+
+It uses the same instance as the web UI, so that the runs and their metadata are seen there.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import dagster as dg
+
+from automemory_dagster import contract
+from automemory_dagster.adapters.home import DAGSTER_YAML, write_dagster_files
+from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
+from automemory_dagster.defs.pools import set_pool_limits
+from automemory_dagster.pipeline import sweep
+from automemory_dagster.pipeline.pass_report import PassReport
+from automemory_dagster.ports import Progress
+from automemory_dagster.wiring import Automemory
+
+
+def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Progress) -> PassReport:
+    """Sweep until nothing is due any more, then consolidate every space with something pending."""
+    resources = {DEPLOYMENT: Deployment(lambda: automemory, progress)}
+    with _instance(automemory) as instance:
+        set_pool_limits(instance)
+        run_ids, problems = _sweep_all(definitions, automemory, instance, resources)
+        more_ids, published, more_problems = _consolidate_all(
+            definitions, automemory, instance, resources
+        )
+    return PassReport(
+        run_ids=(*run_ids, *more_ids),
+        published=tuple(published),
+        problems=(*problems, *more_problems),
+    )
+
+
+@contextmanager
+def _instance(automemory: Automemory) -> Iterator[dg.DagsterInstance]:
+    folder = write_dagster_files(automemory.layout)
+    # The closing table tells what happened; Dagster's console log would tell it a second time, line by line.
+    logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    with dg.DagsterInstance.from_config(str(folder), DAGSTER_YAML) as instance:
+        yield instance
+
+
+def _sweep_all(
+    definitions: dg.Definitions,
+    automemory: Automemory,
+    instance: dg.DagsterInstance,
+    resources: dict[str, object],
+) -> tuple[list[str], list[str]]:
+    run_ids: list[str] = []
+    before: tuple[str, ...] = ()
+    while True:
+        result = definitions.resolve_job_def(contract.SWEEP_JOB).execute_in_process(
+            instance=instance, resources=resources, raise_on_error=False
+        )
+        run_ids.append(result.run_id)
+        if not result.success:
+            return run_ids, [_why(result)]
+        due = tuple(
+            state.thread.thread_id
+            for state in sweep.find_due(
+                automemory.sweep_world, limit=automemory.settings.batch_threads
+            )
+        )
+        # The same threads are due as before: somebody else is at them, and looking on would never end.
+        if not due or due == before:
+            return run_ids, []
+        before = due
+
+
+def _consolidate_all(
+    definitions: dg.Definitions,
+    automemory: Automemory,
+    instance: dg.DagsterInstance,
+    resources: dict[str, object],
+) -> tuple[list[str], list[str], list[str]]:
+    run_ids, published, problems = [], [], []
+    for space in automemory.store.spaces():
+        if not space.has_pending_changes:
+            continue
+        result = definitions.resolve_job_def(contract.CONSOLIDATE_JOB).execute_in_process(
+            instance=instance,
+            resources=resources,
+            partition_key=space.space_id,
+            raise_on_error=False,
+        )
+        run_ids.append(result.run_id)
+        if not result.success:
+            problems.append(f"Consolidation of {space.space_id} failed: {_why(result)}")
+        elif automemory.store.space(space.space_id).version > space.version:
+            published.append(space.space_id)
+    return run_ids, published, problems
+
+
+def _why(result: dg.ExecuteInProcessResult) -> str:
+    for event in result.all_events:
+        if event.is_step_failure and (data := event.step_failure_data) is not None:
+            if data.user_failure_data is not None and data.user_failure_data.description:
+                return data.user_failure_data.description
+            if data.error is not None:
+                return data.error.message.strip()
+    return f"run {result.run_id} failed; the web UI shows why"

@@ -1,0 +1,56 @@
+"""The metadata of a ``memory`` materialization: the extraction log since the last one, totals, and the summary to read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+import dagster as dg
+
+from automemory_dagster.defs.reporting import Metadata, log_table
+from automemory_dagster.domain.outcome import LogEntry
+from automemory_dagster.domain.workspace import ChangeKind
+from automemory_dagster.pipeline.phase2 import Consolidated
+from automemory_dagster.wiring import Automemory
+
+_MOST_ROWS = 500
+
+
+def of_consolidation(
+    automemory: Automemory, result: Consolidated, *, since: datetime | None
+) -> Metadata:
+    """Everything a person wants to know of one consolidation; ``since``: when the one before it was published."""
+    publication, diff, report = result.publication, result.diff, result.report
+    entries = automemory.store.log(space_id=publication.space_id, since=since, limit=_MOST_ROWS)
+    titles = {
+        state.thread.thread_id: state.thread.title
+        for state in automemory.store.thread_states(
+            thread_ids=[entry.thread_id for entry in entries]
+        )
+    }
+    return {
+        "version": dg.MetadataValue.int(publication.version),
+        "summary": dg.MetadataValue.md(publication.files.get("memory_summary.md", "")),
+        "extraction_log": log_table(entries, titles),
+        "outcomes": dg.MetadataValue.md(_outcomes_markdown(entries)),
+        "threads": dg.MetadataValue.int(result.selected),
+        "files_added": dg.MetadataValue.int(diff.count(ChangeKind.ADDED)),
+        "files_modified": dg.MetadataValue.int(diff.count(ChangeKind.MODIFIED)),
+        "files_deleted": dg.MetadataValue.int(diff.count(ChangeKind.DELETED)),
+        "statements_in": dg.MetadataValue.int(report.statements_in),
+        "statements_out": dg.MetadataValue.int(report.statements_out),
+        "merged": dg.MetadataValue.int(report.merged),
+        "superseded": dg.MetadataValue.int(report.superseded),
+        "kept_by_hand": dg.MetadataValue.int(report.kept_by_hand),
+        "input_tokens": dg.MetadataValue.int(sum(entry.input_tokens for entry in entries)),
+        "usd": dg.MetadataValue.float(sum(entry.usd for entry in entries)),
+        "consolidator": dg.MetadataValue.text(publication.consolidator),
+        "commit": dg.MetadataValue.text(publication.commit),
+        "workspace": dg.MetadataValue.path(automemory.workspace.location(publication.space_id)),
+        "was_repaired": dg.MetadataValue.bool(result.was_repaired),
+    }
+
+
+def _outcomes_markdown(entries: Sequence[LogEntry]) -> str:
+    counts = Counter((entry.outcome, entry.reason) for entry in entries)
+    rows = [f"| {outcome} | {reason} | {n} |" for (outcome, reason), n in sorted(counts.items())]
+    return "\n".join(["| outcome | reason | threads |", "| --- | --- | ---: |", *rows])

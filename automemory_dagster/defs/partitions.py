@@ -1,0 +1,69 @@
+"""The two dynamic partition sets: the live window of threads, and the memory spaces.
+
+The trap: a partition a thread for ever. Keys are cheap to add and dear to carry, so only candidates are registered and
+housekeeping retires those that left the window; the state store remembers every thread.
+"""
+
+from collections.abc import Collection, Iterable
+
+import dagster as dg
+
+from automemory_dagster import contract
+from automemory_dagster.domain.eligibility import CONSENT_REASONS, evaluate, first_failure
+from automemory_dagster.domain.outcome import Reason
+from automemory_dagster.domain.thread import ThreadId
+from automemory_dagster.ports import ThreadState
+from automemory_dagster.wiring import Automemory, system_clock
+
+threads = dg.DynamicPartitionsDefinition(name=contract.THREADS_PARTITIONS)
+spaces = dg.DynamicPartitionsDefinition(name=contract.SPACES_PARTITIONS)
+
+_OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD}
+
+
+def register_candidates(
+    instance: dg.DagsterInstance, automemory: Automemory, thread_ids: Collection[str]
+) -> list[ThreadState]:
+    """Add the candidates among these threads, and their spaces, to the partition sets; gives the candidates.
+
+    The set stays under ``max_partitions``: what finds no room is extracted all the same, and only misses its partition.
+    """
+    states = list(automemory.store.thread_states(thread_ids=[ThreadId(key) for key in thread_ids]))
+    candidates = [state for state in states if is_candidate(state, automemory)]
+    present = set(instance.get_dynamic_partitions(contract.THREADS_PARTITIONS))
+    room = max(0, automemory.settings.max_partitions - len(present))
+    new = [key for state in candidates if (key := state.thread.thread_id) not in present][:room]
+    if new:
+        instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, new)
+    _register_spaces(instance, {state.thread.space_id for state in candidates})
+    return candidates
+
+
+def is_candidate(state: ThreadState, automemory: Automemory) -> bool:
+    """True for a thread inside the live window: nobody forbids it and it is not too old."""
+    gates = evaluate(state.thread, state.job, automemory.eligibility, now=system_clock())
+    return first_failure(gate for gate in gates if gate.reason in _OUTSIDE_WINDOW) is None
+
+
+def retire_partitions(instance: dg.DagsterInstance, automemory: Automemory) -> list[str]:
+    """Take the keys of threads that left the window out of the partition set; gives them.
+
+    Their events and stored outputs stay.
+    """
+    present = instance.get_dynamic_partitions(contract.THREADS_PARTITIONS)
+    live = {
+        state.thread.thread_id
+        for state in automemory.store.thread_states(source=automemory.sweep_world.source.name)
+        if is_candidate(state, automemory)
+    }
+    gone = [key for key in present if key not in live]
+    for key in gone:
+        instance.delete_dynamic_partition(contract.THREADS_PARTITIONS, key)
+    return gone
+
+
+def _register_spaces(instance: dg.DagsterInstance, space_ids: Iterable[str]) -> None:
+    present = set(instance.get_dynamic_partitions(contract.SPACES_PARTITIONS))
+    new = sorted(set(space_ids) - present)
+    if new:
+        instance.add_dynamic_partitions(contract.SPACES_PARTITIONS, new)

@@ -1,0 +1,159 @@
+"""What the phases did, in Dagster's words: materializations, observations, failures. Nothing here decides anything.
+
+Metadata is readable by everybody who reaches the port, so it holds only what went through ``redact`` and numbers.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import dagster as dg
+
+from automemory_dagster import contract
+from automemory_dagster.domain.errors import AutomemoryError
+from automemory_dagster.domain.outcome import LogEntry, Outcome
+from automemory_dagster.pipeline.phase1 import Phase1Result
+from automemory_dagster.pipeline.sweep import CatalogueReport
+from automemory_dagster.ports import ThreadState
+
+Metadata = Mapping[str, dg.MetadataValue]
+
+
+@contextmanager
+def failures_for_dagster() -> Iterator[None]:
+    """Turn our errors into Dagster failures that it does not retry: the job row is the one retry authority."""
+    try:
+        yield
+    except AutomemoryError as error:
+        raise dg.Failure(description=str(error), allow_retries=False) from error
+
+
+def catalogue_message(report: CatalogueReport, *, candidates: int) -> str:
+    """One line on what the sweep saw."""
+    return (
+        f"{report.listed} rollout files listed, {len(report.changed)} threads new or changed "
+        f"({candidates} candidates, {report.due} due), {len(report.vanished)} vanished"
+    )
+
+
+def candidate_materialization(state: ThreadState) -> dg.AssetMaterialization:
+    """A candidate as the catalogue knows it."""
+    thread = state.thread
+    return dg.AssetMaterialization(
+        contract.CANDIDATE_ROLLOUT,
+        partition=thread.thread_id,
+        metadata={
+            "title": dg.MetadataValue.text(thread.title or "(none)"),
+            "project": dg.MetadataValue.text(thread.project),
+            "branch": dg.MetadataValue.text(thread.branch or "(none)"),
+            "rollout": dg.MetadataValue.path(thread.rollout_path),
+            "size_bytes": dg.MetadataValue.int(thread.stamp.size_bytes),
+            "source_updated_at": dg.MetadataValue.timestamp(thread.source_updated_at),
+        },
+    )
+
+
+def stage1_materialization(result: Phase1Result) -> dg.AssetMaterialization:
+    """A thread that was extracted, or found to hold nothing worth keeping."""
+    return dg.AssetMaterialization(
+        contract.STAGE1_OUTPUT,
+        partition=result.entry.thread_id,
+        metadata=_entry_metadata(result),
+    )
+
+
+def stage1_observation(result: Phase1Result) -> dg.AssetObservation:
+    """A thread that was skipped or failed: seen, with the reason, and not materialized."""
+    return dg.AssetObservation(
+        contract.STAGE1_OUTPUT,
+        partition=result.entry.thread_id,
+        metadata=_entry_metadata(result),
+    )
+
+
+def report_batch(
+    context: dg.AssetExecutionContext, results: Sequence[Phase1Result], *, is_asked_for: bool
+) -> None:
+    """Say how the batch went, and fail the run when threads that a person named failed.
+
+    A sweep's own run stays green for a broken rollout: the thread's outcome tells it, and the rest is done.
+    """
+    counts = Counter(f"{result.entry.outcome}: {result.entry.reason}" for result in results)
+    lines = [f"{count} × {label}" for label, count in sorted(counts.items())]
+    context.log.info("; ".join(lines) or "no thread is due")
+    failed = [result.entry for result in results if result.entry.outcome is Outcome.FAILED]
+    for entry in failed:
+        context.log.warning(f"{entry.thread_id}: {entry.reason}: {entry.detail}")
+    if failed and is_asked_for:
+        raise dg.Failure(
+            description=(
+                f"{len(failed)} of {len(results)} threads failed; the others are done and stored. "
+                + "; ".join(f"{entry.thread_id}: {entry.detail}" for entry in failed[:5])
+            ),
+            allow_retries=False,
+        )
+
+
+def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.TableMetadataValue:
+    """The extraction log as a table: a row a thread."""
+    columns = [
+        dg.TableColumn("thread", "string"),
+        dg.TableColumn("title", "string"),
+        dg.TableColumn("outcome", "string"),
+        dg.TableColumn("reason", "string"),
+        dg.TableColumn("extractor", "string"),
+        dg.TableColumn("input_tokens", "int", description="estimated"),
+        dg.TableColumn("usd", "float"),
+        dg.TableColumn("seconds", "float"),
+        dg.TableColumn("at", "string", description="UTC"),
+    ]
+    return dg.MetadataValue.table(
+        records=[
+            dg.TableRecord(
+                {
+                    "thread": entry.thread_id,
+                    "title": titles.get(entry.thread_id, ""),
+                    "outcome": entry.outcome.value,
+                    "reason": entry.reason.value,
+                    "extractor": entry.extractor,
+                    "input_tokens": entry.input_tokens,
+                    "usd": entry.usd,
+                    "seconds": entry.duration_seconds,
+                    "at": f"{entry.logged_at:%Y-%m-%d %H:%M:%S}",
+                }
+            )
+            for entry in entries
+        ],
+        schema=dg.TableSchema(columns=columns),
+    )
+
+
+def _entry_metadata(result: Phase1Result) -> Metadata:
+    entry, thread = result.entry, result.thread
+    metadata: dict[str, dg.MetadataValue] = {
+        "outcome": dg.MetadataValue.text(entry.outcome.value),
+        "reason": dg.MetadataValue.text(entry.reason.value),
+        "detail": dg.MetadataValue.text(entry.detail or "(none)"),
+        "extractor": dg.MetadataValue.text(entry.extractor or "(none)"),
+        "duration_seconds": dg.MetadataValue.float(entry.duration_seconds),
+        "transcript_tokens": dg.MetadataValue.int(entry.input_tokens),
+        "usd": dg.MetadataValue.float(entry.usd),
+    }
+    if thread is not None:
+        metadata["title"] = dg.MetadataValue.text(thread.title or "(none)")
+        metadata["project"] = dg.MetadataValue.text(thread.project)
+        metadata["rollout_bytes"] = dg.MetadataValue.int(thread.stamp.size_bytes)
+    if entry.numbers:
+        metadata["transcript_report"] = dg.MetadataValue.json(dict(entry.numbers))
+    if any(not gate.passes or gate.is_waived for gate in result.gates):
+        metadata["gates"] = dg.MetadataValue.md(_gates_markdown(result))
+    return metadata
+
+
+def _gates_markdown(result: Phase1Result) -> str:
+    rows = [
+        f"| {gate.reason} | {'waived' if gate.is_waived else 'yes' if gate.passes else 'no'} "
+        f"| {gate.found} | {gate.wanted} |"
+        for gate in result.gates
+    ]
+    return "\n".join(["| gate | passes | found | wanted |", "| --- | --- | --- | --- |", *rows])

@@ -1,0 +1,157 @@
+"""The two sensors: they look, cheaply, and ask for runs. They open no rollout and write nothing but their cursor."""
+
+import json
+from dataclasses import asdict, dataclass
+
+import dagster as dg
+
+from automemory_dagster import contract
+from automemory_dagster.defs.deployment import Deployment
+from automemory_dagster.defs.jobs import consolidate_job, sweep_job
+from automemory_dagster.defs.pools import set_pool_limits
+from automemory_dagster.domain.errors import AutomemoryError
+from automemory_dagster.pipeline import sweep
+from automemory_dagster.ports import SpaceState
+from automemory_dagster.wiring import Automemory, system_clock
+
+_INTERVAL_SECONDS = 30
+_LONGEST_WAIT_SECONDS = 3_600
+_TOO_SOON = dg.SkipReason(
+    "The last run for this very batch changed nothing; it is asked for again later."
+)
+_UNFINISHED = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+
+@dataclass(frozen=True)
+class AskedBatch:
+    """The sensor's cursor: which batch it asked for last, how often and when.
+
+    The count makes each run key new. A batch that its run did not change (a crash before the first thread) is asked for
+    again ever more slowly, so that a fault costs no run every tick.
+    """
+
+    batch: str = ""
+    asked: int = 0
+    asked_at: int = 0
+    """Unix seconds."""
+
+    @classmethod
+    def of(cls, cursor: str | None) -> "AskedBatch":
+        """Read a cursor; one that cannot be read starts anew."""
+        try:
+            return cls(**json.loads(cursor or "{}"))
+        except (ValueError, TypeError):
+            return cls()
+
+    def next_for(self, batch: str, *, now: int) -> "AskedBatch | None":
+        """The cursor once this batch is asked for, maybe again; None while it is too soon for that."""
+        if batch != self.batch:
+            return AskedBatch(batch, 0, now)
+        wait = min(_INTERVAL_SECONDS * 2**self.asked, _LONGEST_WAIT_SECONDS)
+        return AskedBatch(batch, self.asked + 1, now) if now - self.asked_at >= wait else None
+
+
+@dg.sensor(
+    name=contract.IDLE_SENSOR,
+    job=sweep_job,
+    minimum_interval_seconds=_INTERVAL_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Finds threads whose idle threshold has passed and asks for one run a batch.",
+)
+def idle_rollouts(
+    context: dg.SensorEvaluationContext, deployment: dg.ResourceParam[Deployment]
+) -> dg.SensorResult | dg.SkipReason:
+    """Ask for a sweep when there is something due, and none is under way."""
+    try:
+        automemory = deployment.open()
+        if not automemory.choice.is_generation_on:
+            return dg.SkipReason(
+                f"Generation is off for {automemory.choice.codex_home}; "
+                "`automemory up --generate` turns it on."
+            )
+        if _is_under_way(context.instance, contract.SWEEP_JOB):
+            return dg.SkipReason("A sweep is under way.")
+        look = sweep.look_for_due(automemory.sweep_world, limit=automemory.settings.batch_threads)
+    except AutomemoryError as error:
+        return dg.SkipReason(f"Could not look: {error}")
+    if not look.identities:
+        return dg.SkipReason(
+            f"Nothing is due: {look.listed} rollout files, {look.waiting} not idle yet."
+        )
+    batch = contract.batch_run_key(look.identities, 0)
+    if (asked := _asked_again(context, batch)) is None:
+        return _TOO_SOON
+    set_pool_limits(context.instance)
+    return dg.SensorResult(
+        run_requests=[dg.RunRequest(run_key=contract.batch_run_key(look.identities, asked.asked))],
+        cursor=json.dumps(asdict(asked)),
+    )
+
+
+@dg.sensor(
+    name=contract.PENDING_SENSOR,
+    job=consolidate_job,
+    minimum_interval_seconds=_INTERVAL_SECONDS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Asks for a consolidation of each space where something changed.",
+)
+def memory_pending(
+    context: dg.SensorEvaluationContext, deployment: dg.ResourceParam[Deployment]
+) -> dg.SensorResult | dg.SkipReason:
+    """Ask for a consolidation when something changed, nobody is at it, and phase 1 rests."""
+    try:
+        automemory = deployment.open()
+        pending = [space for space in automemory.store.spaces() if is_due(space, automemory)]
+    except AutomemoryError as error:
+        return dg.SkipReason(f"Could not look: {error}")
+    if not pending:
+        return dg.SkipReason("No space has changes to consolidate.")
+    if _is_under_way(context.instance, contract.SWEEP_JOB):
+        # One consolidation after the batch costs less than one a thread.
+        return dg.SkipReason("A sweep is under way; consolidation follows it.")
+    if _is_under_way(context.instance, contract.CONSOLIDATE_JOB):
+        return dg.SkipReason("A consolidation is under way.")
+    keys = {space.space_id: _run_key(space) for space in pending}
+    if (asked := _asked_again(context, contract.batch_run_key(keys.values(), 0))) is None:
+        return _TOO_SOON
+    return dg.SensorResult(
+        run_requests=[
+            dg.RunRequest(
+                run_key=f"{keys[space.space_id]}:{asked.asked}", partition_key=space.space_id
+            )
+            for space in pending
+        ],
+        cursor=json.dumps(asdict(asked)),
+    )
+
+
+def _asked_again(context: dg.SensorEvaluationContext, batch: str) -> AskedBatch | None:
+    now = int(system_clock().timestamp())
+    return AskedBatch.of(context.cursor).next_for(batch, now=now)
+
+
+def is_due(space: SpaceState, automemory: Automemory) -> bool:
+    """True when something is pending and neither backoff nor cooldown holds it back."""
+    if not space.has_pending_changes or space.job is None:
+        return False
+    now = system_clock()
+    if space.job.retry_at is not None and space.job.retry_at > now:
+        return False
+    rests_until = space.published_at + automemory.leases.cooldown if space.published_at else now
+    return rests_until <= now
+
+
+def _run_key(space: SpaceState) -> str:
+    watermark, attempt = (space.job.input_watermark, space.job.attempt) if space.job else (0, 0)
+    return contract.thread_run_key(space.space_id, watermark, attempt)
+
+
+def _is_under_way(instance: dg.DagsterInstance, job_name: str) -> bool:
+    filters = dg.RunsFilter(job_name=job_name, statuses=_UNFINISHED)
+    return bool(instance.get_run_ids(filters, limit=1))

@@ -1,0 +1,41 @@
+"""One ``dagster.yaml`` for both databases: Dagster's own storage follows ``AUTOMEMORY_DATABASE_URL``.
+
+Plain YAML cannot fall back when a variable is unset, a class can. It imports Dagster's inner modules, so the dependency is
+capped below the next minor version and a test opens both kinds.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from dagster._core.storage.base_storage import DagsterStorage
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from dagster._serdes import ConfigurableClass, ConfigurableClassData
+from dagster_postgres import DagsterPostgresStorage
+
+from automemory_dagster.adapters.home import prepare_home
+from automemory_dagster.adapters.state import normalise_url
+from automemory_dagster.settings import Settings
+
+
+class AutomemoryStorage(DagsterStorage, ConfigurableClass):
+    """Never an instance of its own: configured, it turns into Dagster's SQLite or PostgreSQL storage."""
+
+    @classmethod
+    def config_type(cls) -> dict[str, Any]:
+        """No configuration: the environment says it all."""
+        return {}
+
+    @classmethod
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: object
+    ) -> "DagsterStorage":
+        """The storage that the settings ask for. Built in every process, so it is safe to repeat."""
+        settings = Settings.load()
+        if settings.database_url is not None:
+            url = normalise_url(settings.database_url.get_secret_value())
+            return DagsterPostgresStorage(url, inst_data=inst_data)
+        return DagsterSqliteStorage.from_local(str(_dagster_folder(settings)), inst_data=inst_data)
+
+
+def _dagster_folder(settings: Settings) -> Path:
+    return prepare_home(settings.home_folder).dagster
