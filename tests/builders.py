@@ -1,8 +1,8 @@
 """Synthetic rollouts of the four generations of Codex files.
 
 Every field has a default, so that a test names only what matters. Ids, times and bytes are the same
-in every run: the last record's time is the file's mtime, which is ``idle_seconds`` before ``now``; the
-session began half an hour earlier.
+in every run: the last record's time is the file's mtime, which is ``idle_seconds`` before ``now``;
+the session began half an hour earlier.
 """
 
 import json
@@ -98,8 +98,8 @@ def a_rollout(
 
     ``source`` None leaves it out, as versions before 0.40 do. ``meta``: more fields of
     ``session_meta`` (C and D). ``memory_mode`` stands in a second ``session_meta`` at the end, as
-    Codex writes it (C and D). ``extra_lines``: raw lines after all, with no newline added but the one
-    between lines (not A). An existing file of the name is overwritten.
+    Codex writes it (C and D). ``extra_lines``: raw lines after all, with no newline added but the
+    one between lines (not A). An existing file of the name is overwritten.
     """
     git = {"branch": branch, "repository_url": repository_url, "commit_hash": "5558f0adebcd9c47"}
     session = Session(
