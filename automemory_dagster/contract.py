@@ -1,4 +1,7 @@
-"""Names that outsiders rely on: jobs, assets, pools, partition sets, tags, run keys. Changing one breaks somebody."""
+"""Names that outsiders rely on: jobs, assets, pools, partition sets, tags, run keys.
+
+Changing one breaks somebody.
+"""
 
 import hashlib
 from collections.abc import Iterable
@@ -31,11 +34,13 @@ SINGLETON_TAG = "automemory/singleton"
 
 
 def thread_run_key(thread_id: str, source_updated_at: int, attempt: int) -> str:
-    """The identity of one try at one version of one thread; Dagster launches one run a key, for ever."""
+    """The identity of one try at one version of one thread; Dagster launches one run a key, for
+    ever."""
     return f"{thread_id}:{source_updated_at}:{attempt}"
 
 
 def batch_run_key(members: Iterable[str], asked: int) -> str:
-    """The identity of one batch: its members' run keys whatever their order, and how often it was asked for."""
+    """The identity of one batch: its members' run keys whatever their order, and how often it was
+    asked for."""
     digest = hashlib.sha256("\n".join(sorted(members)).encode()).hexdigest()
     return f"batch:{digest[:32]}:{asked}"

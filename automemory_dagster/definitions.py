@@ -19,6 +19,7 @@ defs = dg.Definitions(
     sensors=[idle_rollouts, memory_pending],
     schedules=[housekeeping_schedule],
     resources={DEPLOYMENT: Deployment()},
-    # One process a run: the work inside is many threads, and a process a step would import everything again.
+    # One process a run: the work inside is many threads, and a process a step would import
+    # everything again.
     executor=dg.in_process_executor,
 )

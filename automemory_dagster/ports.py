@@ -1,4 +1,7 @@
-"""What the phases ask of the world, as Protocols. Adapters implement them; tests fake them; the contracts are here."""
+"""What the phases ask of the world, as Protocols.
+
+Adapters implement them; tests fake them; the contracts are here.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,15 +22,12 @@ from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.domain.redaction import RedactedText
 from automemory_dagster.domain.rollout import Reading
 from automemory_dagster.domain.stage1 import ParsedAnswer, SelectedOutput, Stage1Output
-from automemory_dagster.domain.thread import RolloutStamp, SpaceId, Thread, ThreadId
+from automemory_dagster.domain.thread import RolloutStamp, SourceKind, SpaceId, Thread, ThreadId
 from automemory_dagster.domain.transcript import Transcript
 from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
 
 Clock = Callable[[], datetime]
 """The present moment, UTC and aware."""
-
-
-# ---- sources ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +52,22 @@ class CatalogueChanges:
     """What a look at a source found against what was known."""
 
     changed: Iterator[Thread]
-    """New, grown, rewritten or moved threads; read lazily, one file at a time; never raises for one bad file."""
+    """New, grown, rewritten or moved threads; read lazily, one file at a time; never raises for one
+    bad file."""
+
     changed_files: tuple[ChangedFile, ...]
-    """The files behind ``changed``, without opening them: what a sensor asks before it pays for a run."""
+    """The files behind ``changed``, without opening them: what a sensor asks before it pays for a
+    run."""
+
     vanished: tuple[ThreadId, ...]
     """Known threads none of whose files is there any more."""
+
     listed_count: int
     """Rollout files seen."""
+
     problems: tuple[str, ...] = ()
-    """Folders that could not be listed and the like, one sentence each; nothing in them vanished."""
+    """Folders that could not be listed and the like, one sentence each; nothing in them
+    vanished."""
 
 
 class RolloutSource(Protocol):
@@ -73,7 +80,8 @@ class RolloutSource(Protocol):
     def look(self, known: Mapping[str, KnownRollout]) -> CatalogueChanges:
         """Compare what is there with what is known, by ``rollout_path``.
 
-        Costs one ``stat`` a file for what did not change; a file is opened only when size or time differ. Idempotent.
+        Costs one ``stat`` a file for what did not change; a file is opened only when size or time
+        differ. Idempotent.
 
         Raises:
             TransientError: the place itself cannot be listed.
@@ -85,9 +93,6 @@ class RolloutSource(Protocol):
         Raises:
             RolloutUnreadable: gone, empty, or no line is a rollout item.
         """
-
-
-# ---- state -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +111,17 @@ class SpaceState:
     job: Job | None
     version: int
     """The newest published one; 0 when there is none."""
+
     published_at: datetime | None
     output_count: int
     """Stage-1 outputs stored."""
+    is_forgetting: bool = False
+    """An output was taken away since the last successful consolidation: no cooldown delays it."""
 
     @property
     def has_pending_changes(self) -> bool:
-        """True when an output was added, changed or taken away since the last successful consolidation."""
+        """True when an output was added, changed or taken away since the last successful
+        consolidation."""
         return self.job is not None and self.job.input_watermark > self.job.last_success_watermark
 
 
@@ -123,10 +132,14 @@ class ThreadCatalogue(Protocol):
         """All known rollouts of a source by path."""
 
     def save_threads(self, threads: Sequence[Thread]) -> None:
-        """Insert or overwrite, in one transaction. Idempotent. A thread that moved to a new path loses the old one."""
+        """Insert or overwrite, in one transaction.
+
+        Idempotent. A thread that moved to a new path loses the old one.
+        """
 
     def mark_vanished(self, thread_ids: Collection[ThreadId], *, now: datetime) -> None:
-        """Their files are gone: they are no candidates any more; what was extracted from them stays."""
+        """Their files are gone: they are no candidates any more; what was extracted from them
+        stays."""
 
     def thread_state(self, thread_id: ThreadId) -> ThreadState | None:
         """One thread, or None when it was never seen."""
@@ -137,21 +150,31 @@ class ThreadCatalogue(Protocol):
     def thread_states(
         self, *, source: str | None = None, thread_ids: Collection[ThreadId] | None = None
     ) -> Iterator[ThreadState]:
-        """All threads that are still there, newest ``source_updated_at`` first, then by id; read in pages."""
+        """All threads that are still there, newest ``source_updated_at`` first, then by id; read in
+        pages."""
 
     def possibly_due(
-        self, source: str, *, now: datetime, idle_seconds: int, limit: int
+        self,
+        source: str,
+        *,
+        now: datetime,
+        idle_seconds: int,
+        limit: int,
+        admitted_kinds: Collection[SourceKind] | None = None,
     ) -> Sequence[ThreadState]:
         """Threads whose newest version is not handled and that are idle, newest first.
 
-        A superset of the due ones: the gates decide. Served by an index: its cost follows what is unhandled, not what is
-        there. Leaves out vanished and archived threads, modes but ``enabled``, unreadable ones, and jobs in backoff, exhausted or
-        running on this version.
+        A superset of the due ones: the gates decide. Served by an index: its cost follows what is
+        unhandled, not what is there. Leaves out vanished and archived threads, modes but
+        ``enabled``, unreadable ones, and jobs in backoff, exhausted or running on this version.
         """
 
 
 class JobLedger(Protocol):
-    """Jobs with leases. Every method is one transaction; safe from many threads and processes; exactly one wins."""
+    """Jobs with leases.
+
+    Every method is one transaction; safe from many threads and processes; exactly one wins.
+    """
 
     def claim_stage1(
         self,
@@ -165,18 +188,19 @@ class JobLedger(Protocol):
     ) -> Stage1ClaimOutcome:
         """Try to own a thread's extraction.
 
-        Order of tests: up to date, running (live lease), exhausted, backoff, capacity. An expired lease can be claimed
-        again and counts as a crash: it uses one attempt. A higher watermark renews budget and ends backoff. ``is_forced``
-        skips up to date, exhausted and backoff.
+        Order of tests: up to date, running (live lease), exhausted, backoff, capacity. An expired
+        lease can be claimed again and counts as a crash: it uses one attempt. A higher watermark
+        renews budget and ends backoff. ``is_forced`` skips up to date, exhausted and backoff.
         """
 
     def finish_stage1(
         self, claim: Claimed, output: Stage1Output | None, *, entry: LogEntry, now: datetime
     ) -> None:
-        """Store the output (or delete the old one when it is None), mark the job done, write the log row, and raise the
-        space's input watermark when anything changed: all or nothing.
+        """Store the output (or delete the old one when it is None), mark the job done, write the
+        log row, and raise the space's input watermark when anything changed: all or nothing.
 
-        An output equal to the stored one in its three texts leaves the space's watermark alone. Usage figures stay.
+        An output equal to the stored one in its three texts leaves the space's watermark alone.
+        Usage figures stay.
 
         Raises:
             LeaseLost: the token is no longer the holder's; nothing was written.
@@ -193,14 +217,16 @@ class JobLedger(Protocol):
         retry_after_seconds: int | None = None,
         entry: LogEntry | None = None,
     ) -> None:
-        """Mark a claimed job failed; permanent failures use an attempt, transient ones lengthen the wait.
+        """Mark a claimed job failed; permanent failures use an attempt, transient ones lengthen the
+        wait.
 
         Raises:
             LeaseLost: the token is no longer the holder's; nothing was written.
         """
 
     def release(self, claim: Claimed, *, entry: LogEntry | None = None, now: datetime) -> None:
-        """Give a job back as if it had not been claimed; for a thread that turned out not to be due.
+        """Give a job back as if it had not been claimed; for a thread that turned out not to be
+        due.
 
         Raises:
             LeaseLost: the token is no longer the holder's; nothing was written.
@@ -225,8 +251,9 @@ class JobLedger(Protocol):
     ) -> Phase2ClaimOutcome:
         """Try to own a space's consolidation.
 
-        Order of tests: running, up to date (no change since the last success), backoff, cooldown. ``is_forced`` skips all
-        but running. A forgetting (an output taken away) is not delayed by the cooldown.
+        Order of tests: running, up to date (no change since the last success), backoff, cooldown.
+        ``is_forced`` skips all but running. A forgetting (an output taken away) is not delayed by
+        the cooldown.
         """
 
     def finish_phase2(
@@ -237,9 +264,11 @@ class JobLedger(Protocol):
         selected: Mapping[ThreadId, int],
         now: datetime,
     ) -> None:
-        """Publish a version (None: nothing changed) and mark the job done up to the claim's watermark: all or nothing.
+        """Publish a version (None: nothing changed) and mark the job done up to the claim's
+        watermark: all or nothing.
 
-        ``selected``: thread id to ``source_updated_at`` of the outputs used, which get the selection flag.
+        ``selected``: thread id to ``source_updated_at`` of the outputs used, which get the
+        selection flag.
 
         Raises:
             LeaseLost: the token is no longer the holder's; nothing was written.
@@ -249,7 +278,8 @@ class JobLedger(Protocol):
         """One job row."""
 
     def request_consolidation(self, space_id: SpaceId, *, now: datetime) -> None:
-        """Raise a space's input watermark by hand, so that the next consolidation does not find it up to date."""
+        """Raise a space's input watermark by hand, so that the next consolidation does not find it
+        up to date."""
 
 
 class OutputStore(Protocol):
@@ -259,7 +289,10 @@ class OutputStore(Protocol):
         """The stored output of a thread."""
 
     def selectable_outputs(self, space_id: SpaceId) -> Sequence[SelectedOutput]:
-        """All outputs of a space whose thread may still be used: seen, memory mode enabled. By thread id."""
+        """All outputs of a space whose thread may still be used: seen, memory mode enabled.
+
+        By thread id.
+        """
 
     def record(self, entries: Sequence[LogEntry]) -> None:
         """Write log rows, overwriting each thread's earlier one, in one transaction."""
@@ -291,11 +324,11 @@ class StateStore(ThreadCatalogue, JobLedger, OutputStore, Protocol):
     """The whole state store."""
 
 
-# ---- extraction and consolidation ------------------------------------------------------------------------------------
-
-
 class Extractor(Protocol):
-    """Turns one transcript into a memory. Deterministic, or recorded with its version."""
+    """Turns one transcript into a memory.
+
+    Deterministic, or recorded with its version.
+    """
 
     @property
     def version(self) -> str:
@@ -336,16 +369,18 @@ class Staging(Protocol):
         """A file's text in the baseline, or None."""
 
     def edited_by_hand(self) -> Sequence[str]:
-        """Paths that differed from the baseline when the staging copy was taken: a person's edits."""
+        """Paths that differed from the baseline when the staging copy was taken: a person's
+        edits."""
 
     def links(self) -> Sequence[str]:
         """Paths of symbolic links found in the copy, which are never followed nor published."""
 
     def publish(self, message: str) -> AbstractContextManager[str]:
-        """Swap the copy in as the workspace and commit it as the new baseline; gives the commit's id.
+        """Swap the copy in as the workspace and commit it as the new baseline; gives the commit's
+        id.
 
-        Left by an exception, the context puts the former workspace back, byte for byte. Left well, the former one is gone;
-        its text lives on in git's history.
+        Left by an exception, the context puts the former workspace back, byte for byte. Left well,
+        the former one is gone; its text lives on in git's history.
         """
 
 
@@ -356,11 +391,15 @@ class Workspace(Protocol):
         """Absolute path of a space's folder, whether it is there or not."""
 
     def stage(self, space_id: SpaceId) -> AbstractContextManager[Staging]:
-        """A staging copy of a space's workspace (an empty one at first), removed when the context ends."""
+        """A staging copy of a space's workspace (an empty one at first), removed when the context
+        ends."""
 
     def recover(self, published: Publication | None, space_id: SpaceId) -> bool:
-        """Make the workspace agree with the store after a crash or a move: finish or undo a half-done swap, rebuild a missing
-        folder from the published files. True when it had to do anything. A person's edits are kept."""
+        """Make the workspace agree with the store after a crash or a move: finish or undo a half-
+        done swap, rebuild a missing folder from the published files.
+
+        True when it had to do anything. A person's edits are kept.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,9 +423,11 @@ class Consolidator(Protocol):
     def consolidate(
         self, staging: Staging, selection: Sequence[SelectedOutput], diff: WorkspaceDiff
     ) -> ConsolidationReport:
-        """Write ``MEMORY.md`` and ``memory_summary.md`` (and ``skills/``) so that they tell what the selection knows.
+        """Write ``MEMORY.md`` and ``memory_summary.md`` (and ``skills/``) so that they tell what
+        the selection knows.
 
-        ``raw_memories.md`` and ``rollout_summaries/`` are in place already; ``diff`` is the work order.
+        ``raw_memories.md`` and ``rollout_summaries/`` are in place already; ``diff`` is the work
+        order.
 
         Raises:
             TransientError, PermanentError, InvalidArtifacts

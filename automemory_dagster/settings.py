@@ -1,7 +1,8 @@
-"""The only reader of the environment: one frozen object, or one error that names every wrong variable.
+"""The only reader of the environment: one frozen object, or one error that names what is wrong.
 
-The trap: a mistyped variable that is silently ignored, so that an off switch does not switch off. An unknown variable with
-our prefix is refused like a wrong value. No message ever holds a value, since a value may be a password.
+The trap: a mistyped variable that is silently ignored, so that an off switch does not switch off.
+An unknown variable with our prefix is refused like a wrong value. No message ever holds a value,
+since a value may be a password.
 """
 
 import difflib
@@ -32,7 +33,7 @@ Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 
 
 class Settings(BaseSettings):
-    """All settings; each is the environment variable of its name in upper case with ``AUTOMEMORY_``.
+    """All settings; each is the variable of its name in upper case with ``AUTOMEMORY_``.
 
     ``.env.example`` says the same to people, and a test compares the two.
     """
@@ -44,7 +45,7 @@ class Settings(BaseSettings):
     codex_home: Path | None = None
     """The Codex home to read; else ``CODEX_HOME``, else ``~/.codex``, else the bundled sample."""
     database_url: SecretStr | None = None
-    """A PostgreSQL URL for the state and for Dagster's own storage; SQLite files in the home when unset."""
+    """A PostgreSQL URL for the state and for Dagster's own storage; unset: SQLite in the home."""
     generate: bool | None = None
     """Consent to generation; unset: what was said with ``automemory up --generate``."""
 
@@ -52,7 +53,7 @@ class Settings(BaseSettings):
     max_rollout_age_days: int = Field(90, ge=0, le=36_500)
     """0: no rollout is too old."""
     admit_kinds: Words = ()
-    """More source kinds to admit: ``exec``, ``mcp``, ``subagent``, ``guardian_review``, ``other``."""
+    """More source kinds: ``exec``, ``mcp``, ``subagent``, ``guardian_review``, ``other``."""
     disable_on_external_context: bool = False
     mcp_allow: Words = ()
     """MCP servers that do not count as external context."""
@@ -110,7 +111,7 @@ class Settings(BaseSettings):
             settings = cls()
         except ValidationError as error:
             problems += [
-                f"{PREFIX}{'_'.join(str(part) for part in detail['loc'][:1]).upper()}: {_reason(detail['msg'])}"
+                f"{PREFIX}{str(detail['loc'][0]).upper()}: {_reason(detail['msg'])}"
                 for detail in error.errors(include_input=False, include_url=False)
             ]
             raise _settings_error(problems) from None
@@ -158,7 +159,8 @@ def _unknown_variables(environment: Mapping[str, str], *, known: set[str]) -> li
     names = {f"{PREFIX}{name.upper()}" for name in known}
     problems = []
     for variable in sorted(environment):
-        if not variable.startswith(PREFIX) or variable.startswith(_TEST_PREFIX) or variable in names:
+        is_ours = variable.startswith(PREFIX) and not variable.startswith(_TEST_PREFIX)
+        if not is_ours or variable in names:
             continue
         near = difflib.get_close_matches(variable, names, n=1)
         problems.append(f"{variable}: unknown" + (f"; did you mean {near[0]}?" if near else ""))

@@ -108,7 +108,8 @@ class Automemory:
 def choose_source(settings: Settings, layout: HomeLayout) -> SourceChoice:
     """The person's Codex home when there is one, else the bundled sample.
 
-    Generation is on for the sample; for a person's home only when the environment or an earlier word in this home says so.
+    Generation is on for the sample; for a person's home only when the environment or an earlier
+    word in this home says so.
     """
     known = settings.known_codex_home
     if known is None:
@@ -184,7 +185,8 @@ def state_url(settings: Settings, layout: HomeLayout) -> str:
 
 
 def _eligibility(settings: Settings, choice: SourceChoice) -> EligibilityPolicy:
-    admitted = frozenset({SourceKind.INTERACTIVE, *(SourceKind(kind) for kind in settings.admit_kinds)})
+    asked = (SourceKind(kind) for kind in settings.admit_kinds)
+    admitted = frozenset({SourceKind.INTERACTIVE, *asked})
     days = settings.max_rollout_age_days
     # The sample must work in a year: its sessions never grow too old, and nobody is still writing them.
     has_age_gate = days > 0 and not choice.is_sample

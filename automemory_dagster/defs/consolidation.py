@@ -1,8 +1,10 @@
-"""Phase 2 in Dagster: the singleton op that consolidates spaces; its materialization metadata is the extraction log."""
+"""Phase 2 in Dagster: the singleton op that consolidates spaces; its materialization metadata is
+the extraction log."""
 
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
+from pydantic import Field
 
 from automemory_dagster import contract
 from automemory_dagster.defs import memory_metadata, reporting
@@ -17,8 +19,9 @@ from automemory_dagster.wiring import Automemory
 class ConsolidateConfig(dg.Config):
     """What to consolidate; nothing said means every space with something pending."""
 
-    space_ids: list[str] = []
+    space_ids: list[str] = Field(default_factory=list)
     """These spaces only."""
+
     force: bool = False
     """Consolidate even when nothing is pending or the space rests."""
 
@@ -40,22 +43,26 @@ class ConsolidateConfig(dg.Config):
     partitions_def=spaces,
     pool=contract.PHASE2_POOL,
     backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=1),
-    # The lease in the state store is the one singleton authority; the pool and the tag only save wasted runs.
+    # The lease in the state store is the one singleton authority; the pool and the tag only save
+    # wasted runs.
     op_tags={contract.SINGLETON_TAG: contract.CONSOLIDATE_JOB},
-    description="Consolidates each space's stage-1 outputs into its memory files, and publishes them.",
+    description="Consolidates each space's stage-1 outputs into its memory files.",
 )
 def consolidate(
     context: dg.AssetExecutionContext,
     config: ConsolidateConfig,
     deployment: dg.ResourceParam[Deployment],
 ) -> Iterator[dg.AssetCheckResult]:
-    """Consolidate. A run over a partition does it even when nothing is pending."""
+    """Consolidate.
+
+    A run over a partition does it even when nothing is pending.
+    """
     with reporting.failures_for_dagster():
         automemory = deployment.open()
         asked = tuple(context.partition_keys) if context.has_partition_key else ()
         named = [SpaceId(key) for key in (*asked, *config.space_ids)]
         for space_id in named or _pending(automemory):
-            _consolidate_one(context, automemory, space_id, is_forced=config.force)
+            _consolidate_one(context, automemory, space_id, is_forced=config.force or bool(asked))
         yield from check_memory(automemory)
 
 
@@ -71,12 +78,17 @@ def _consolidate_one(
     result = phase2.consolidate(space_id, world, is_forced=is_forced)
     match result:
         case phase2.Skipped():
-            context.log.info(f"{space_id}: skipped, {result.why}")
+            context.log_event(_observation(space_id, f"skipped: {result.why}"))
         case phase2.NothingChanged(version=version):
-            context.log.info(f"{space_id}: nothing changed; version {version} stands")
+            message = f"nothing changed; version {version} stands"
+            context.log_event(_observation(space_id, message))
         case phase2.Consolidated(publication=publication):
             metadata = memory_metadata.of_consolidation(automemory, result, since=since)
             context.log_event(
                 dg.AssetMaterialization(contract.MEMORY, partition=space_id, metadata=metadata)
             )
             context.log.info(f"{space_id}: version {publication.version} published")
+
+
+def _observation(space_id: SpaceId, message: str) -> dg.AssetObservation:
+    return dg.AssetObservation(contract.MEMORY, partition=space_id, description=message)

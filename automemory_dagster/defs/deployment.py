@@ -1,4 +1,5 @@
-"""The deployment as a Dagster resource: opened at the first use, so that loading the definitions touches no database."""
+"""The deployment as a Dagster resource: opened at the first use, so that loading the definitions
+touches no database."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,10 @@
-"""Phase 1 in Dagster: the op that sweeps, extracts many threads and logs one materialization each."""
+"""Phase 1 in Dagster: the op that sweeps, extracts many threads and logs one materialization
+each."""
 
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
+from pydantic import Field
 
 from automemory_dagster import contract
 from automemory_dagster.defs import reporting
@@ -16,11 +18,13 @@ from automemory_dagster.pipeline import phase1, sweep
 class ExtractConfig(dg.Config):
     """What to extract; nothing said means whatever is due."""
 
-    thread_ids: list[str] = []
+    thread_ids: list[str] = Field(default_factory=list)
     """These threads only."""
+
     force: bool = False
-    """Waive the gates of timing (not idle, too old, up to date, in backoff, exhausted) for the named threads, or the first two
-    for all when none is named; those of consent always hold."""
+    """Waive the gates of timing (not idle, too old, up to date, in backoff, exhausted) for the
+    named threads, or the first two for all when none is named; those of consent always hold."""
+
     limit: int = 0
     """At most this many threads, newest first; 0: as many as the setting ``batch_threads`` says."""
 
@@ -40,7 +44,7 @@ class ExtractConfig(dg.Config):
             deps=[contract.CANDIDATE_ROLLOUT],
             skippable=True,
             group_name="phase1",
-            description="What one thread taught: raw memory, rollout summary, slug. In the state store.",
+            description="What one thread taught, in the state store.",
             kinds={"table"},
         ),
     ],
@@ -48,14 +52,17 @@ class ExtractConfig(dg.Config):
     pool=contract.PHASE1_POOL,
     # A run handles any set of threads; a backfill hands it ranges of up to this many.
     backfill_policy=dg.BackfillPolicy.multi_run(max_partitions_per_run=25),
-    description="Brings the catalogue up to date, then extracts the threads that are due (or asked for).",
+    description="Brings the catalogue up to date, then extracts what is due (or asked for).",
 )
 def extract_threads(
     context: dg.AssetExecutionContext,
     config: ExtractConfig,
     deployment: dg.ResourceParam[Deployment],
 ) -> Iterator[None]:
-    """Sweep and extract. A run over partitions re-extracts them even when they are up to date."""
+    """Sweep and extract.
+
+    A run over partitions re-extracts them even when they are up to date.
+    """
     with reporting.failures_for_dagster():
         automemory = deployment.open()
         report = sweep.update_catalogue(automemory.sweep_world, run_id=context.run_id)

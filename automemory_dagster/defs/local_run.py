@@ -38,7 +38,8 @@ def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Prog
 @contextmanager
 def _instance(automemory: Automemory) -> Iterator[dg.DagsterInstance]:
     folder = write_dagster_files(automemory.layout)
-    # The closing table tells what happened; Dagster's console log would tell it a second time, line by line.
+    # The closing table tells what happened; Dagster's console log would tell it a second time, line
+    # by line.
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
     with dg.DagsterInstance.from_config(str(folder), DAGSTER_YAML) as instance:
         yield instance
@@ -65,7 +66,8 @@ def _sweep_all(
                 automemory.sweep_world, limit=automemory.settings.batch_threads
             )
         )
-        # The same threads are due as before: somebody else is at them, and looking on would never end.
+        # The same threads are due as before: somebody else is at them, and looking on would never
+        # end.
         if not due or due == before:
             return run_ids, []
         before = due

@@ -1,4 +1,5 @@
-"""The metadata of a ``memory`` materialization: the extraction log since the last one, totals, and the summary to read."""
+"""The metadata of a ``memory`` materialization: the extraction log since the last one, totals, and
+the summary to read."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ _MOST_ROWS = 500
 def of_consolidation(
     automemory: Automemory, result: Consolidated, *, since: datetime | None
 ) -> Metadata:
-    """Everything a person wants to know of one consolidation; ``since``: when the one before it was published."""
+    """Everything a person wants to know of one consolidation; ``since``: when the one before it was
+    published."""
     publication, diff, report = result.publication, result.diff, result.report
     entries = automemory.store.log(space_id=publication.space_id, since=since, limit=_MOST_ROWS)
     titles = {

@@ -1,7 +1,8 @@
 """The two dynamic partition sets: the live window of threads, and the memory spaces.
 
-The trap: a partition a thread for ever. Keys are cheap to add and dear to carry, so only candidates are registered and
-housekeeping retires those that left the window; the state store remembers every thread.
+The trap: a partition a thread for ever. Keys are cheap to add and dear to carry, so only candidates
+are registered and housekeeping retires those that left the window; the state store remembers every
+thread.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,9 +25,11 @@ _OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD}
 def register_candidates(
     instance: dg.DagsterInstance, automemory: Automemory, thread_ids: Collection[str]
 ) -> list[ThreadState]:
-    """Add the candidates among these threads, and their spaces, to the partition sets; gives the candidates.
+    """Add the candidates among these threads, and their spaces, to the partition sets; gives the
+    candidates.
 
-    The set stays under ``max_partitions``: what finds no room is extracted all the same, and only misses its partition.
+    The set stays under ``max_partitions``: what finds no room is extracted all the same, and only
+    misses its partition.
     """
     states = list(automemory.store.thread_states(thread_ids=[ThreadId(key) for key in thread_ids]))
     candidates = [state for state in states if is_candidate(state, automemory)]

@@ -11,7 +11,8 @@ _LIMITS = {
 
 
 def set_pool_limits(instance: dg.DagsterInstance) -> None:
-    """Give each pool that has no limit of its own yet the one it is meant to have; a person's choice stays."""
+    """Give each pool that has no limit of its own yet the one it is meant to have; a person's
+    choice stays."""
     storage = instance.event_log_storage
     if not storage.supports_global_concurrency_limits:
         return

@@ -1,6 +1,7 @@
-"""What the phases did, in Dagster's words: materializations, observations, failures. Nothing here decides anything.
+"""What the phases did, in Dagster's words: materializations, observations, failures.
 
-Metadata is readable by everybody who reaches the port, so it holds only what went through ``redact`` and numbers.
+Nothing here decides anything. Metadata is readable by everybody who reaches the port, so it holds
+only what went through ``redact`` and numbers.
 """
 
 from collections import Counter
@@ -21,7 +22,8 @@ Metadata = Mapping[str, dg.MetadataValue]
 
 @contextmanager
 def failures_for_dagster() -> Iterator[None]:
-    """Turn our errors into Dagster failures that it does not retry: the job row is the one retry authority."""
+    """Turn our errors into Dagster failures that it does not retry: the job row is the one retry
+    authority."""
     try:
         yield
     except AutomemoryError as error:
@@ -76,7 +78,8 @@ def report_batch(
 ) -> None:
     """Say how the batch went, and fail the run when threads that a person named failed.
 
-    A sweep's own run stays green for a broken rollout: the thread's outcome tells it, and the rest is done.
+    A sweep's own run stays green for a broken rollout: the thread's outcome tells it, and the rest
+    is done.
     """
     counts = Counter(f"{result.entry.outcome}: {result.entry.reason}" for result in results)
     lines = [f"{count} × {label}" for label, count in sorted(counts.items())]

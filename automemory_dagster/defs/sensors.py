@@ -1,4 +1,7 @@
-"""The two sensors: they look, cheaply, and ask for runs. They open no rollout and write nothing but their cursor."""
+"""The two sensors: they look, cheaply, and ask for runs.
+
+They open no rollout and write nothing but their cursor.
+"""
 
 import json
 from dataclasses import asdict, dataclass
@@ -32,8 +35,8 @@ _UNFINISHED = [
 class AskedBatch:
     """The sensor's cursor: which batch it asked for last, how often and when.
 
-    The count makes each run key new. A batch that its run did not change (a crash before the first thread) is asked for
-    again ever more slowly, so that a fault costs no run every tick.
+    The count makes each run key new. A batch that its run did not change (a crash before the first
+    thread) is asked for again ever more slowly, so that a fault costs no run every tick.
     """
 
     batch: str = ""
@@ -50,7 +53,8 @@ class AskedBatch:
             return cls()
 
     def next_for(self, batch: str, *, now: int) -> "AskedBatch | None":
-        """The cursor once this batch is asked for, maybe again; None while it is too soon for that."""
+        """The cursor once this batch is asked for, maybe again; None while it is too soon for
+        that."""
         if batch != self.batch:
             return AskedBatch(batch, 0, now)
         wait = min(_INTERVAL_SECONDS * 2**self.asked, _LONGEST_WAIT_SECONDS)

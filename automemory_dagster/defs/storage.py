@@ -1,7 +1,8 @@
-"""One ``dagster.yaml`` for both databases: Dagster's own storage follows ``AUTOMEMORY_DATABASE_URL``.
+"""One ``dagster.yaml`` for both databases: Dagster's own storage follows
+``AUTOMEMORY_DATABASE_URL``.
 
-Plain YAML cannot fall back when a variable is unset, a class can. It imports Dagster's inner modules, so the dependency is
-capped below the next minor version and a test opens both kinds.
+Plain YAML cannot fall back when a variable is unset, a class can. It imports Dagster's inner
+modules, so the dependency is capped below the next minor version and a test opens both kinds.
 """
 
 from pathlib import Path
@@ -18,7 +19,8 @@ from automemory_dagster.settings import Settings
 
 
 class AutomemoryStorage(DagsterStorage, ConfigurableClass):
-    """Never an instance of its own: configured, it turns into Dagster's SQLite or PostgreSQL storage."""
+    """Never an instance of its own: configured, it turns into Dagster's SQLite or PostgreSQL
+    storage."""
 
     @classmethod
     def config_type(cls) -> dict[str, Any]:
@@ -29,7 +31,10 @@ class AutomemoryStorage(DagsterStorage, ConfigurableClass):
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: object
     ) -> "DagsterStorage":
-        """The storage that the settings ask for. Built in every process, so it is safe to repeat."""
+        """The storage that the settings ask for.
+
+        Built in every process, so it is safe to repeat.
+        """
         settings = Settings.load()
         if settings.database_url is not None:
             url = normalise_url(settings.database_url.get_secret_value())

@@ -1,8 +1,8 @@
 """The gates: which threads may be extracted now, and why the others may not.
 
-Every gate is evaluated and kept with its values, so that a person can be told all of it; the first one that fails, in
-the order below, is the reason. Source of the rules: ``reference/codex-memory-spec.md``, section 2; the defaults differ where
-the project's own say so.
+Every gate is evaluated and kept with its values, so that a person can be told all of it; the first
+one that fails, in the order below, is the reason. Source of the rules: ``reference/codex-memory-
+spec.md``, section 2; the defaults differ where the project's own say so.
 """
 
 from collections.abc import Iterable
@@ -19,10 +19,15 @@ class EligibilityPolicy:
     """What a source's person or operator has decided."""
 
     is_generation_on: bool
-    """Consent. Off means off: no extraction, no model call, whatever else is asked for."""
+    """Consent.
+
+    Off means off: no extraction, no model call, whatever else is asked for.
+    """
+
     idle: timedelta = timedelta(seconds=900)
     max_age: timedelta | None = timedelta(days=90)
     """None: no thread is too old."""
+
     admitted_kinds: frozenset[SourceKind] = frozenset({SourceKind.INTERACTIVE})
 
 
@@ -32,6 +37,7 @@ class Gate:
 
     reason: Reason
     """The reason code when it does not pass."""
+
     passes: bool
     found: str
     """What was found, for a person: ``idle for 120 s``."""
@@ -52,7 +58,10 @@ CONSENT_REASONS = frozenset(
         Reason.UNREADABLE,
     }
 )
-"""Gates of consent and of sense: nobody's asking waives them. The rest are about timing and may be waived."""
+"""Gates of consent and of sense: nobody's asking waives them.
+
+The rest are about timing and may be waived.
+"""
 
 
 def evaluate(
@@ -65,7 +74,8 @@ def evaluate(
 ) -> tuple[Gate, ...]:
     """All gates of one thread, in the order in which they decide.
 
-    ``is_asked_for``: a person named this thread (a backfill, ``force``): the gates of timing are waived.
+    ``is_asked_for``: a person named this thread (a backfill, ``force``): the gates of timing are
+    waived.
     """
     gates = (
         *_consent_gates(thread, policy),

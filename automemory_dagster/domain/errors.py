@@ -1,12 +1,14 @@
 """The errors that cross layers, as one small tree.
 
-Adapters catch what their libraries raise and raise one of these ``from`` it; the pipeline catches them only to mark
-the job; ``defs/reporting`` is the one place that turns them into Dagster failures.
+Adapters catch what their libraries raise and raise one of these ``from`` it; the pipeline catches
+them only to mark the job; ``defs/reporting`` is the one place that turns them into Dagster
+failures.
 """
 
 
 class AutomemoryError(Exception):
-    """Something went wrong that the person or the next run can act on; the message says what, what was kept, what to do."""
+    """Something went wrong that the person or the next run can act on; the message says what, what
+    was kept, what to do."""
 
 
 class TransientError(AutomemoryError):
@@ -38,4 +40,7 @@ class LeaseLost(AutomemoryError):
 
 
 class SettingsError(AutomemoryError):
-    """A setting is wrong. Start-up only; names every wrong variable, never its value."""
+    """A setting is wrong.
+
+    Start-up only; names every wrong variable, never its value.
+    """

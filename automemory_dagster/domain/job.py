@@ -1,7 +1,8 @@
 """Jobs: leases, retries and watermarks as facts and rules; the state store makes them atomic.
 
-Source: ``reference/codex-memory-spec.md``, sections 2 and 5, with its faults mended: a transient failure uses no attempt,
-a crash that repeats does, a lease is renewed while work runs, forgetting is not delayed by the cooldown.
+Source: ``reference/codex-memory-spec.md``, sections 2 and 5, with its faults mended: a transient
+failure uses no attempt, a crash that repeats does, a lease is renewed while work runs, forgetting
+is not delayed by the cooldown.
 """
 
 from dataclasses import dataclass
@@ -13,16 +14,23 @@ LeaseToken = NewType("LeaseToken", str)
 
 
 class JobKind(StrEnum):
-    """The two kinds of job. Names are Codex's."""
+    """The two kinds of job.
+
+    Names are Codex's.
+    """
 
     STAGE1 = "memory_stage1"
     """Its key is the thread id."""
+
     CONSOLIDATE = "memory_consolidate_global"
     """Its key is the space id."""
 
 
 class JobStatus(StrEnum):
-    """Where a job stands. Names are Codex's."""
+    """Where a job stands.
+
+    Names are Codex's.
+    """
 
     PENDING = "pending"
     RUNNING = "running"
@@ -42,16 +50,32 @@ class LeasePolicy:
     """How long work may hold a job and how it is tried again."""
 
     lease: timedelta = timedelta(hours=1)
-    """Codex's number. Renewed while work runs."""
+    """Codex's number.
+
+    Renewed while work runs.
+    """
+
     retry_delay: timedelta = timedelta(hours=1)
     """Codex's number; doubles with each transient failure in a row, up to ``max_retry_delay``."""
+
     max_retry_delay: timedelta = timedelta(hours=24)
     retry_budget: int = 3
-    """Permanent failures and crashes before the job rests until its thread has newer content. Codex's number."""
+    """Permanent failures and crashes before the job rests until its thread has newer content.
+
+    Codex's number.
+    """
+
     max_running: int = 16
-    """Live stage-1 leases over all processes: the global cap, enforced by the claim. Ours."""
+    """Live stage-1 leases over all processes: the global cap, enforced by the claim.
+
+    Ours.
+    """
+
     cooldown: timedelta = timedelta(0)
-    """Quiet time of a space after a successful consolidation. Codex: six hours; ours is a setting."""
+    """Quiet time of a space after a successful consolidation.
+
+    Codex: six hours; ours is a setting.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +89,7 @@ class Job:
     worker: str = ""
     run_id: str = ""
     """The Dagster run that last worked on it; empty outside Dagster."""
+
     started_at: datetime | None = None
     finished_at: datetime | None = None
     lease_until: datetime | None = None
@@ -74,9 +99,12 @@ class Job:
     """In a row; a success or newer input sets it back."""
     attempt: int = 0
     """Claims so far, over the job's whole life: what makes a run key new after a failure."""
+
     last_error: str = ""
     input_watermark: int = 0
-    """Unix seconds of the newest input known (stage 1), or a counter that rises with each change (consolidation)."""
+    """Unix seconds of the newest input known (stage 1), or a counter that rises with each change
+    (consolidation)."""
+
     last_success_watermark: int = 0
 
 

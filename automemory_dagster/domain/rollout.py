@@ -1,6 +1,7 @@
 """Rollout items in one vocabulary, whatever generation of file or whichever agent wrote them.
 
-A source's reader turns records into these; nothing here is redacted yet, so nothing here may be stored or sent.
+A source's reader turns records into these; nothing here is redacted yet, so nothing here may be
+stored or sent.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,8 @@ from automemory_dagster.domain.thread import MemoryMode
 
 
 class Tier(IntEnum):
-    """How much a kind of evidence is worth; the budget is filled in this order, newest first inside a tier."""
+    """How much a kind of evidence is worth; the budget is filled in this order, newest first inside
+    a tier."""
 
     HUMAN = 1
     FINAL = 2
@@ -36,7 +38,8 @@ class AgentMessage:
 
     text: str
     is_final: bool
-    """True for the answer that ends a turn; an older rollout that does not tell counts its last message of a turn."""
+    """True for the answer that ends a turn; an older rollout that does not tell counts its last
+    message of a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +52,12 @@ class OtherAgentMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HarnessContext:
-    """What the harness told the agent: the environment, an aborted turn, a shell command the person ran."""
+    """What the harness told the agent: the environment, an aborted turn, a shell command the person
+    ran."""
 
     label: str
     """``environment``, ``turn_aborted``, ``user_shell_command``, …"""
+
     text: str
 
 
@@ -62,9 +67,13 @@ class ToolCall:
 
     call_id: str
     tool: str
-    """As the rollout names it: ``shell``, ``exec_command``, ``apply_patch``, ``mcp__server__tool``."""
+    """As the rollout names it: ``shell``, ``exec_command``, ``apply_patch``,
+    ``mcp__server__tool``."""
+
     command: str
-    """The shell command line when the tool runs one, else the arguments as text (a patch, JSON, a script)."""
+    """The shell command line when the tool runs one, else the arguments as text (a patch, JSON, a
+    script)."""
+
     is_shell: bool = False
     changed_files: tuple[str, ...] = ()
     """Paths that a patch adds, updates, deletes or moves to, in the patch's order."""
@@ -78,6 +87,7 @@ class ToolOutput:
     text: str
     exit_code: int | None = None
     """None when the output does not tell, or the command still runs."""
+
     omitted_bytes: int = 0
     """Cut by the reader from the middle of ``text``, where a mark stands."""
 
@@ -91,8 +101,10 @@ class RolloutItem:
 
     position: int
     """Line number in the thread's own record, from 1; rises through a reading."""
+
     turn: int
     """Number of the human turn it belongs to, from 1; 0 before the first human request."""
+
     body: ItemBody
 
     @property
@@ -119,15 +131,19 @@ class ReadReport:
 
     bytes_read: int = 0
     """Decompressed."""
+
     lines_read: int = 0
     lines_kept: int = 0
     dropped_lines: Mapping[str, int] = field(default_factory=dict)
-    """Lines by the reason they gave no item: ``malformed``, ``unknown_type``, ``plumbing``, ``duplicate``,
-    ``rolled_back``, ``copied_history``, ``injected``, ``own_memory``, ``image``, ``oversized``, …
-    ``lines_kept`` plus these is ``lines_read``."""
+    """Lines by the reason they gave no item: ``malformed``, ``unknown_type``, ``plumbing``,
+    ``duplicate``, ``rolled_back``, ``copied_history``, ``injected``, ``own_memory``, ``image``,
+    ``oversized``, … ``lines_kept`` plus these is ``lines_read``."""
+
     unknown_types: Mapping[str, int] = field(default_factory=dict)
     external_context: Mapping[str, int] = field(default_factory=dict)
-    """Uses of sources outside the thread by kind: ``web_search``, ``mcp:<server>``, ``tool_search``, ``fetch``."""
+    """Uses of sources outside the thread by kind: ``web_search``, ``mcp:<server>``,
+    ``tool_search``, ``fetch``."""
+
     cited_threads: tuple[str, ...] = ()
     """Thread ids in memory citations, in order, each once: usage, never evidence."""
 
@@ -139,7 +155,8 @@ class ReadReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The evidence of one thread, in file order and bounded in size, and the account of how it was come by."""
+    """The evidence of one thread, in file order and bounded in size, and the account of how it was
+    come by."""
 
     items: tuple[RolloutItem, ...]
     report: ReadReport

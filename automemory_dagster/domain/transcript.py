@@ -1,7 +1,9 @@
-"""The transcript: a thread's evidence as an extractor sees it, redacted, tiered and cut to a budget.
+"""The transcript: a thread's evidence as an extractor sees it, redacted, tiered and cut to a
+budget.
 
-The trap: redacting or cutting after serialisation, which leaves secrets behind quotes and hands a model broken JSON.
-Here field values are redacted and cut as values; whoever serialises them afterwards cannot break either promise.
+The trap: redacting or cutting after serialisation, which leaves secrets behind quotes and hands a
+model broken JSON. Here field values are redacted and cut as values; whoever serialises them
+afterwards cannot break either promise.
 """
 
 from collections.abc import Mapping
@@ -26,18 +28,25 @@ class RowKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptRow:
-    """One piece of evidence. Texts are redacted, and cut with a mark where the budget asked for it."""
+    """One piece of evidence.
+
+    Texts are redacted, and cut with a mark where the budget asked for it.
+    """
 
     position: int
     turn: int
     kind: RowKind
     tier: Tier
     text: RedactedText
-    """The words; for a tool call the command line or the arguments; for a tool output what it said."""
+    """The words; for a tool call the command line or the arguments; for a tool output what it
+    said."""
+
     question: RedactedText = NO_TEXT
     """Human rows only: the agent's question that the words answer."""
+
     author: RedactedText = NO_TEXT
     """Other-agent and context rows: who or what speaks."""
+
     tool: str = ""
     call_id: str = ""
     is_shell: bool = False
@@ -53,8 +62,10 @@ class TranscriptReport:
     rows_kept: int
     rows_cut: int
     """Kept, but shortened."""
+
     rows_omitted: Mapping[str, int] = field(default_factory=dict)
     """Rows that found no room, by label of their kind."""
+
     estimated_tokens: int = 0
     budget_tokens: int = 0
 
@@ -70,5 +81,6 @@ class Transcript:
     title: RedactedText
     updated_at: str
     """RFC 3339, UTC."""
+
     rows: tuple[TranscriptRow, ...]
     report: TranscriptReport

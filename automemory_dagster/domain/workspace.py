@@ -1,4 +1,5 @@
-"""The memory workspace's files as facts: what a consolidation starts from, changes and publishes."""
+"""The memory workspace's files as facts: what a consolidation starts from, changes and
+publishes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,10 @@ from automemory_dagster.domain.thread import SpaceId, ThreadId
 
 
 class ChangeKind(StrEnum):
-    """How a file differs from the baseline. Labels are Codex's."""
+    """How a file differs from the baseline.
+
+    Labels are Codex's.
+    """
 
     ADDED = "A"
     MODIFIED = "M"
@@ -45,18 +49,23 @@ class WorkspaceDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
-    """One published version of a space's memory: everything needed to rebuild its workspace elsewhere."""
+    """One published version of a space's memory: everything needed to rebuild its workspace
+    elsewhere."""
 
     space_id: SpaceId
     version: int
     """From 1, without gaps."""
+
     published_at: datetime
     files: Mapping[str, RedactedText]
     """Path to text: every file of the workspace but the git folder."""
+
     consolidator: str
     """Name and version of what made it, such as ``offline/1``."""
+
     commit: str = ""
     """The workspace's git commit that holds the same files."""
+
     run_id: str = ""
     inputs: Mapping[ThreadId, int] = field(default_factory=dict)
     """The stage-1 outputs it rests on: thread id to ``source_updated_at`` in Unix seconds."""

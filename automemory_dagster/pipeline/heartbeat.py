@@ -1,6 +1,7 @@
 """Leases kept alive while work runs, and let go when they are lost.
 
-The trap: a call longer than its lease is stolen and two workers finish the same job. Codex's phase 1 has no renewal.
+The trap: a call longer than its lease is stolen and two workers finish the same job. Codex's phase
+1 has no renewal.
 """
 
 import threading
@@ -14,7 +15,10 @@ from automemory_dagster.ports import Clock, JobLedger
 
 
 class Heartbeat:
-    """Renews every lease put into its care from one background thread. Safe from many threads."""
+    """Renews every lease put into its care from one background thread.
+
+    Safe from many threads.
+    """
 
     def __init__(self, ledger: JobLedger, *, policy: LeasePolicy, clock: Clock) -> None:
         self._ledger = ledger
@@ -61,7 +65,8 @@ class Heartbeat:
         try:
             self._ledger.renew(claim, policy=self._policy, now=self._clock())
         except LeaseLost:
-            # The worker learns it from its own next write, which is refused; renewing on is useless.
+            # The worker learns it from its own next write, which is refused; renewing on is
+            # useless.
             with self._lock:
                 self._claims.pop(claim.token, None)
         except AutomemoryError:

@@ -1,4 +1,7 @@
-"""What a person asks of the deployment: how it stands, and why a thread has the outcome it has. Reads only."""
+"""What a person asks of the deployment: how it stands, and why a thread has the outcome it has.
+
+Reads only.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,6 +22,7 @@ class Standing:
     threads: int
     outcomes: Mapping[tuple[Outcome, Reason], int]
     """Every thread counted once, by what became of it or holds it back now."""
+
     spaces: tuple[SpaceState, ...]
     spent_usd: float
 

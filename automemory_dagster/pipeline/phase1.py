@@ -1,13 +1,14 @@
 """Phase 1: extract from each thread what is worth remembering, many threads at once.
 
-One thread's failure never stops the others: it is marked on its job, logged with its reason, and the batch goes on.
+One thread's failure never stops the others: it is marked on its job, logged with its reason, and
+the batch goes on.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate, evaluate, first_failure
 from automemory_dagster.domain.errors import (
@@ -17,26 +18,17 @@ from automemory_dagster.domain.errors import (
     RolloutUnreadable,
     TransientError,
 )
-from automemory_dagster.domain.job import (
-    Claimed,
-    FailureKind,
-    LeasePolicy,
-    SkippedAtCapacity,
-    SkippedBackoff,
-    SkippedExhausted,
-    SkippedRunning,
-    SkippedUpToDate,
-    Stage1ClaimOutcome,
-)
+from automemory_dagster.domain.job import Claimed, FailureKind, LeasePolicy
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
-from automemory_dagster.domain.redaction import NO_TEXT, Redact
+from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.rollout import Reading
 from automemory_dagster.domain.stage1 import ExtractedMemory, ParsedAnswer, Stage1Output
-from automemory_dagster.domain.thread import MemoryMode, SpaceId, Thread, ThreadId
-from automemory_dagster.domain.transcript import Transcript, TranscriptReport
+from automemory_dagster.domain.thread import MemoryMode, Thread, ThreadId
+from automemory_dagster.domain.transcript import TranscriptReport
 from automemory_dagster.pipeline.heartbeat import Heartbeat
+from automemory_dagster.pipeline.phase1_log import EntryWriter, reason_of_skip
 from automemory_dagster.pipeline.transcript import build_transcript
-from automemory_dagster.ports import Clock, Extractor, RolloutSource, StateStore, ThreadState
+from automemory_dagster.ports import Clock, Extractor, RolloutSource, StateStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +48,16 @@ class Phase1World:
     worker: str = ""
     run_id: str = ""
 
+    @property
+    def writer(self) -> EntryWriter:
+        """Makes this run's log rows."""
+        return EntryWriter(
+            clock=self.clock,
+            redact=self.redact,
+            run_id=self.run_id,
+            extractor=self.extractor.version,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase1Result:
@@ -65,15 +67,16 @@ class Phase1Result:
     """None when no such thread is known."""
     entry: LogEntry
     report: TranscriptReport | None = None
-    gates: tuple[Gate, ...] = field(default=())
+    gates: tuple[Gate, ...] = ()
 
 
 def extract_batch(
     thread_ids: Sequence[ThreadId], world: Phase1World, *, is_asked_for: bool = False
 ) -> Iterator[Phase1Result]:
-    """Extract many threads, ``world.concurrency`` at once; results come as they finish, one a thread id.
+    """Extract many threads, ``world.concurrency`` at once; one result a thread, as they finish.
 
-    ``is_asked_for``: a person named these threads, so the gates of timing are waived; those of consent hold.
+    ``is_asked_for``: a person named these threads, so the gates of timing are waived; those of
+    consent hold.
     """
     with (
         Heartbeat(world.store, policy=world.leases, clock=world.clock) as heartbeat,
@@ -95,16 +98,19 @@ def extract_batch(
 def extract(
     thread_id: ThreadId, world: Phase1World, heartbeat: Heartbeat, *, is_asked_for: bool = False
 ) -> Phase1Result:
-    """Turn one thread's rollout into its stage-1 output. Safe to call from many processes: one claims the job."""
+    """Turn one thread's rollout into its stage-1 output.
+
+    Safe to call from many processes: one claims the job, the others skip.
+    """
     state = world.store.thread_state(thread_id)
     if state is None:
-        return _unknown_thread(thread_id, world)
+        return Phase1Result(thread=None, entry=world.writer.unknown(thread_id))
 
     gates = evaluate(
         state.thread, state.job, world.eligibility, now=world.clock(), is_asked_for=is_asked_for
     )
     if (failure := first_failure(gates)) is not None:
-        return _skipped(state, world, failure.reason, detail=failure.found, gates=gates)
+        return _skipped(state.thread, world, failure.reason, detail=failure.found, gates=gates)
 
     claim = world.store.claim_stage1(
         state.thread,
@@ -115,42 +121,50 @@ def extract(
         is_forced=is_asked_for,
     )
     if not isinstance(claim, Claimed):
-        reason, detail = _reason_of_skip(claim)
-        return _skipped(state, world, reason, detail=detail, gates=gates)
+        reason, detail = reason_of_skip(claim)
+        return _skipped(state.thread, world, reason, detail=detail, gates=gates)
 
     with heartbeat.keeping(claim):
-        return _extract_claimed(state, claim, world, gates)
+        return _extract_claimed(state.thread, claim, world, gates)
 
 
 def _extract_claimed(
-    state: ThreadState, claim: Claimed, world: Phase1World, gates: tuple[Gate, ...]
+    thread: Thread, claim: Claimed, world: Phase1World, gates: tuple[Gate, ...]
 ) -> Phase1Result:
-    thread, started = state.thread, time.monotonic()
+    started = time.monotonic()
     try:
-        reading = world.source.read(thread)                                      # 1. read
-        if (refusal := _refusal(reading, world)) is not None:                    # 2. consent said inside
-            return _refused(state, claim, world, refusal, started)
-        transcript = build_transcript(                                           # 3. filter, redact, cut
+        reading = world.source.read(thread)
+        if (refusal := _refusal(reading, world)) is not None:
+            return _refused(thread, claim, world, refusal)
+        transcript = build_transcript(
             reading, thread, redact=world.redact, budget_tokens=world.budget_tokens
         )
-        answer = world.extractor.extract(transcript)                             # 4. extract
-        output = _redacted_output(answer, thread, world)                         # 5. redact again
-        entry = _entry_of_answer(output, transcript, state, world, started)
-        world.store.finish_stage1(claim, output, entry=entry, now=world.clock())  # 6. store
+        answer = world.extractor.extract(transcript)
+        output = _redacted_output(answer, thread, world)
+        entry = world.writer.entry(
+            thread,
+            Outcome.EXTRACTED if output else Outcome.NO_OUTPUT,
+            Reason.EXTRACTED if output else Reason.NOTHING_TO_KEEP,
+            started=started,
+            report=transcript.report,
+        )
+        world.store.finish_stage1(claim, output, entry=entry, now=world.clock())
         return Phase1Result(thread=thread, entry=entry, report=transcript.report, gates=gates)
     except LeaseLost as error:
-        entry = _entry(state, world, Outcome.SKIPPED, Reason.LEASE_LOST, str(error), started)
+        entry = world.writer.entry(
+            thread, Outcome.SKIPPED, Reason.LEASE_LOST, detail=str(error), started=started
+        )
         return Phase1Result(thread=thread, entry=entry, gates=gates)
     except AutomemoryError as error:
-        return _failed(state, claim, world, error, started)
+        return _failed(thread, claim, world, error, started)
     except Exception as error:  # noqa: BLE001
         # A fault of ours in one thread must not cost the others; the job keeps what happened.
         unexpected = PermanentError(f"unexpected {type(error).__name__}: {error}")
-        return _failed(state, claim, world, unexpected, started)
+        return _failed(thread, claim, world, unexpected, started)
 
 
 def _refusal(reading: Reading, world: Phase1World) -> tuple[Reason, str] | None:
-    """What only the whole record tells: the catalogue's word may be older than the file's last one."""
+    """What only the whole record tells: the catalogue's word may be older than the last one."""
     if reading.memory_mode is MemoryMode.DISABLED:
         return Reason.MEMORY_MODE_DISABLED, "the rollout says memory mode disabled"
     if reading.memory_mode is MemoryMode.POLLUTED:
@@ -178,145 +192,52 @@ def _redacted_output(
     )
 
 
-def _entry_of_answer(
-    output: Stage1Output | None,
-    transcript: Transcript,
-    state: ThreadState,
-    world: Phase1World,
-    started: float,
-) -> LogEntry:
-    reading, report = transcript.report.reading, transcript.report
-    numbers = {
-        "bytes_read": reading.bytes_read,
-        "lines_read": reading.lines_read,
-        "lines_kept": reading.lines_kept,
-        "rows_kept": report.rows_kept,
-        "rows_cut": report.rows_cut,
-        **{f"dropped_{reason}": count for reason, count in sorted(reading.dropped_lines.items())},
-        **{f"unknown_type_{name}": count for name, count in sorted(reading.unknown_types.items())},
-        **{f"omitted_{label}": count for label, count in sorted(report.rows_omitted.items())},
-    }
-    return LogEntry(
-        thread_id=state.thread.thread_id,
-        space_id=state.thread.space_id,
-        outcome=Outcome.EXTRACTED if output else Outcome.NO_OUTPUT,
-        reason=Reason.EXTRACTED if output else Reason.NOTHING_TO_KEEP,
-        logged_at=world.clock(),
-        source_updated_at=state.thread.source_updated_at,
-        run_id=world.run_id,
-        detail=NO_TEXT,
-        extractor=world.extractor.version,
-        duration_seconds=round(time.monotonic() - started, 3),
-        input_tokens=report.estimated_tokens,
-        numbers=numbers,
-    )
-
-
 def _refused(
-    state: ThreadState,
-    claim: Claimed,
-    world: Phase1World,
-    refusal: tuple[Reason, str],
-    started: float,
+    thread: Thread, claim: Claimed, world: Phase1World, refusal: tuple[Reason, str]
 ) -> Phase1Result:
-    """Consent is taken back: what was extracted before goes too, so the job ends without an output."""
+    """Consent is taken back: what was extracted before goes too, so the job ends without output."""
     reason, detail = refusal
-    entry = _entry(state, world, Outcome.SKIPPED, reason, detail, started)
+    entry = world.writer.entry(thread, Outcome.SKIPPED, reason, detail=detail)
     with suppress(LeaseLost):
         world.store.finish_stage1(claim, None, entry=entry, now=world.clock())
-    return Phase1Result(thread=state.thread, entry=entry)
+    return Phase1Result(thread=thread, entry=entry)
 
 
 def _failed(
-    state: ThreadState, claim: Claimed, world: Phase1World, error: AutomemoryError, started: float
+    thread: Thread, claim: Claimed, world: Phase1World, error: AutomemoryError, started: float
 ) -> Phase1Result:
     is_transient = isinstance(error, TransientError)
-    kind = FailureKind.TRANSIENT if is_transient else FailureKind.PERMANENT
     reason = Reason.TRANSIENT_FAILURE if is_transient else Reason.PERMANENT_FAILURE
     if isinstance(error, RolloutUnreadable):
         reason = Reason.UNREADABLE
-    entry = _entry(state, world, Outcome.FAILED, reason, str(error), started)
+    entry = world.writer.entry(thread, Outcome.FAILED, reason, detail=str(error), started=started)
     with suppress(LeaseLost):
         world.store.fail(
             claim,
-            kind=kind,
+            kind=FailureKind.TRANSIENT if is_transient else FailureKind.PERMANENT,
             error=entry.detail,
             policy=world.leases,
             now=world.clock(),
             entry=entry,
         )
-    return Phase1Result(thread=state.thread, entry=entry)
+    return Phase1Result(thread=thread, entry=entry)
+
+
+_NOT_LOGGED = frozenset(
+    # The thread's logged outcome is the other worker's to write, or stays that of its handling.
+    {Reason.RUNNING_ELSEWHERE, Reason.AT_CAPACITY, Reason.UP_TO_DATE}
+)
 
 
 def _skipped(
-    state: ThreadState,
+    thread: Thread,
     world: Phase1World,
     reason: Reason,
     *,
     detail: str,
     gates: tuple[Gate, ...],
 ) -> Phase1Result:
-    entry = _entry(state, world, Outcome.SKIPPED, reason, detail, time.monotonic())
-    if reason not in _TRANSIENT_SKIPS:
+    entry = world.writer.entry(thread, Outcome.SKIPPED, reason, detail=detail)
+    if reason not in _NOT_LOGGED:
         world.store.record([entry])
-    return Phase1Result(thread=state.thread, entry=entry, gates=gates)
-
-
-_TRANSIENT_SKIPS = frozenset(
-    # The thread's logged outcome is the other worker's to write, or stays that of its handling.
-    {Reason.RUNNING_ELSEWHERE, Reason.AT_CAPACITY, Reason.UP_TO_DATE}
-)
-
-
-def _reason_of_skip(outcome: Stage1ClaimOutcome) -> tuple[Reason, str]:
-    match outcome:
-        case SkippedUpToDate():
-            return Reason.UP_TO_DATE, "another worker handled this version meanwhile"
-        case SkippedRunning(lease_until=until):
-            return Reason.RUNNING_ELSEWHERE, f"another worker holds the lease until {until:%H:%M:%S} UTC"
-        case SkippedAtCapacity(running=running):
-            return Reason.AT_CAPACITY, f"{running} extractions run already; it stays due"
-        case SkippedBackoff(retry_at=at, last_error=error):
-            return Reason.BACKOFF, f"failed before ({error}); next try at {at:%Y-%m-%d %H:%M:%S} UTC"
-        case SkippedExhausted(last_error=error):
-            return Reason.EXHAUSTED, f"no tries left after: {error}"
-        case Claimed():
-            raise AssertionError("a claim is no skip")
-
-
-def _unknown_thread(thread_id: ThreadId, world: Phase1World) -> Phase1Result:
-    detail = f"no thread {thread_id} is known; a sweep lists what the source holds"
-    return Phase1Result(
-        thread=None,
-        entry=LogEntry(
-            thread_id=thread_id,
-            space_id=SpaceId(""),
-            outcome=Outcome.FAILED,
-            reason=Reason.VANISHED,
-            logged_at=world.clock(),
-            run_id=world.run_id,
-            detail=world.redact(detail),
-        ),
-    )
-
-
-def _entry(
-    state: ThreadState,
-    world: Phase1World,
-    outcome: Outcome,
-    reason: Reason,
-    detail: str,
-    started: float,
-) -> LogEntry:
-    return LogEntry(
-        thread_id=state.thread.thread_id,
-        space_id=state.thread.space_id,
-        outcome=outcome,
-        reason=reason,
-        logged_at=world.clock(),
-        source_updated_at=state.thread.source_updated_at,
-        run_id=world.run_id,
-        detail=world.redact(detail),
-        extractor=world.extractor.version,
-        duration_seconds=round(time.monotonic() - started, 3),
-    )
+    return Phase1Result(thread=thread, entry=entry, gates=gates)

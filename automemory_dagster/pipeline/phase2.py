@@ -1,7 +1,8 @@
 """Phase 2: consolidate a space's stage-1 outputs into its memory files, one writer at a time.
 
-The trap: a failure half-way that leaves half-new memory behind. Everything happens in a staging copy; the swap, the store's
-transaction and the git baseline stand or fall together; until then nothing that was published has changed.
+The trap: a failure half-way that leaves half-new memory behind. Everything happens in a staging
+copy; the swap, the store's transaction and the git baseline stand or fall together; until then
+nothing that was published has changed.
 """
 
 from collections.abc import Mapping
@@ -96,10 +97,10 @@ Phase2Result = Consolidated | NothingChanged | Skipped
 def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = False) -> Phase2Result:
     """Bring a space's memory up to date. Safe to call from many processes: one claims the space.
 
-    ``is_forced``: consolidate even when nothing is pending or the space rests; a live lease still holds.
+    ``is_forced``: even when nothing is pending or the space rests; a live lease still holds.
 
     Raises:
-        TransientError, PermanentError: the job is marked failed; published memory and workspace are as they were.
+        TransientError, PermanentError: the job is marked failed; what was published stands.
         LeaseLost: another worker owns the space; nothing was written.
     """
     claim = world.store.claim_phase2(
@@ -113,24 +114,24 @@ def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = Fals
     if not isinstance(claim, Claimed):
         return Skipped(outcome=claim)
 
-    with Heartbeat(world.store, policy=world.leases, clock=world.clock) as heartbeat:
-        with heartbeat.keeping(claim):
-            try:
-                return _consolidate_claimed(space_id, claim, world)
-            except LeaseLost:
-                raise
-            except Exception as error:
-                # A fault of ours too: a job left running would block the space until its lease ends.
-                _mark_failed(claim, error, world)
-                raise
+    heartbeat = Heartbeat(world.store, policy=world.leases, clock=world.clock)
+    with heartbeat, heartbeat.keeping(claim):
+        try:
+            return _consolidate_claimed(space_id, claim, world)
+        except LeaseLost:
+            raise
+        except Exception as error:
+            # A fault of ours too: a job left running would block the space until its lease ends.
+            _mark_failed(claim, error, world)
+            raise
 
 
 def _consolidate_claimed(
     space_id: SpaceId, claim: Claimed, world: Phase2World
 ) -> Consolidated | NothingChanged:
     published = world.store.publication(space_id)
-    was_repaired = world.workspace.recover(published, space_id)                  # 1. agree with the store
-    selection = select_for_phase2(                                               # 2. select
+    was_repaired = world.workspace.recover(published, space_id)  # 1. agree with the store
+    selection = select_for_phase2(  # 2. select
         world.store.selectable_outputs(space_id), policy=world.selection, now=world.clock()
     )
     if published is None and not selection:
@@ -138,21 +139,21 @@ def _consolidate_claimed(
         world.store.finish_phase2(claim, None, selected={}, now=world.clock())
         return NothingChanged(version=0, selected=0)
     with world.workspace.stage(space_id) as staging:
-        sync_inputs(staging, selection, redact=world.redact)                     # 3. sync the inputs
-        diff = staging.diff()                                                    # 4. diff with the baseline
-        if not diff.has_changes and published and not _problems(staging, world):
-            world.store.finish_phase2(
-                claim, None, selected=_versions(selection), now=world.clock()
-            )
-            return NothingChanged(version=published.version, selected=len(selection))
-        report = world.consolidator.consolidate(staging, selection, diff)        # 5. consolidate
+        sync_inputs(staging, selection, redact=world.redact)  # 3. sync the inputs
+        diff = staging.diff()  # 4. diff with the baseline
+        if not diff.has_changes and _is_current(published, staging, world):
+            world.store.finish_phase2(claim, None, selected=_versions(selection), now=world.clock())
+            version = published.version if published else 0
+            return NothingChanged(version=version, selected=len(selection))
+        report = world.consolidator.consolidate(staging, selection, diff)  # 5. consolidate
         files = _redacted_files(staging, world.redact)
-        if problems := _problems(staging, world):                                # 6. validate
+        if problems := _problems(staging, world):  # 6. validate
             raise InvalidArtifacts(
                 "The consolidation left files that may not be published; nothing was changed. "
                 + "; ".join(problems[:10])
             )
-        claim = world.store.renew(claim, policy=world.leases, now=world.clock())  # 7. still the owner
+        # 7. still the owner
+        claim = world.store.renew(claim, policy=world.leases, now=world.clock())
         diff = staging.diff()
         publication = _publish(space_id, claim, world, staging, selection, files, published)
     return Consolidated(
@@ -162,6 +163,12 @@ def _consolidate_claimed(
         selected=len(selection),
         was_repaired=was_repaired,
     )
+
+
+def _is_current(published: Publication | None, staging: Staging, world: Phase2World) -> bool:
+    """True when what stands was made by this very consolidator and is valid."""
+    is_own = published is not None and published.consolidator == world.consolidator.version
+    return is_own and not _problems(staging, world)
 
 
 def _publish(
@@ -205,9 +212,7 @@ def _redacted_files(staging: Staging, redact: Redact) -> Mapping[str, RedactedTe
 
 
 def _problems(staging: Staging, world: Phase2World) -> tuple[str, ...]:
-    files = {
-        path: text for path in staging.paths() if (text := staging.read(path)) is not None
-    }
+    files = {path: text for path in staging.paths() if (text := staging.read(path)) is not None}
     return validate(files, staging.links(), find_secrets=world.find_secrets)
 
 

@@ -1,7 +1,7 @@
 """The sweep: bring the catalogue up to date with a source and find the threads that are due.
 
-The trap: reading what did not change. A look costs one ``stat`` a file and one indexed query; only changed files are opened,
-and only the gates of changed or unhandled threads are evaluated.
+The trap: reading what did not change. A look costs one ``stat`` a file and one indexed query; only
+changed files are opened, and only the gates of changed or unhandled threads are evaluated.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -36,8 +36,10 @@ class CatalogueReport:
 
     listed: int
     """Rollout files seen."""
+
     changed: tuple[ThreadId, ...]
     """Threads that were new or had changed, in the order they were read."""
+
     vanished: tuple[ThreadId, ...]
     due: int
     """Threads among the changed ones that pass every gate."""
@@ -48,7 +50,9 @@ class DueLook:
     """What a cheap look found, for a sensor that decides whether a run is worth its cost."""
 
     identities: tuple[str, ...]
-    """One a due thread or a changed and idle file, with its version and attempt: the members of a batch's run key."""
+    """One a due thread or a changed and idle file, with its version and attempt: the members of a
+    batch's run key."""
+
     listed: int
     waiting: int
     """Changed files that are not idle yet."""
@@ -60,15 +64,17 @@ class ExtractRequest:
 
     thread_ids: tuple[ThreadId, ...] = ()
     """Empty: whatever is due."""
+
     is_forced: bool = False
     limit: int = 500
 
 
 def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
-    """Read what changed into the catalogue and log each changed thread's outcome. Idempotent.
+    """Read what changed into the catalogue and log each changed thread's outcome.
 
-    Raises:
-        TransientError: the source cannot be listed; nothing was changed.
+    Idempotent.
+        Raises:
+            TransientError: the source cannot be listed; nothing was changed.
     """
     now = world.clock()
     changes = world.source.look(world.store.known_rollouts(world.source.name))
@@ -80,11 +86,13 @@ def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
         due += _log_gates(world, [thread.thread_id for thread in batch], run_id=run_id, now=now)
     if changes.vanished:
         world.store.mark_vanished(changes.vanished, now=now)
-        world.store.record([
-            _entry_of_vanished(state, run_id=run_id, now=now)
-            for state in map(world.store.thread_state, changes.vanished)
-            if state is not None
-        ])
+        world.store.record(
+            [
+                _entry_of_vanished(state, run_id=run_id, now=now)
+                for state in map(world.store.thread_state, changes.vanished)
+                if state is not None
+            ]
+        )
     return CatalogueReport(
         listed=changes.listed_count, changed=tuple(changed), vanished=changes.vanished, due=due
     )
@@ -136,7 +144,9 @@ def find_due(world: SweepWorld, *, limit: int) -> tuple[ThreadState, ...]:
 def choose_threads(world: SweepWorld, request: ExtractRequest) -> tuple[ThreadId, ...]:
     """The threads that a request means, newest first unless they are named.
 
-    At most ``limit`` when they are not named. Forced without names: threads that only wait (not idle, too old, in backoff, exhausted) are taken too; what is up to date is not, since a wish to hurry is no wish to do it again.
+    At most ``limit`` when they are not named. Forced without names: threads that only wait (not
+    idle, too old, in backoff, exhausted) are taken too; what is up to date is not, since a wish to
+    hurry is no wish to do it again.
     """
     if request.thread_ids:
         return request.thread_ids
@@ -165,21 +175,23 @@ def _log_gates(
         (state, first_failure(evaluate(state.thread, state.job, world.policy, now=now)))
         for state in states
     ]
-    world.store.record([
-        LogEntry(
-            thread_id=state.thread.thread_id,
-            space_id=state.thread.space_id,
-            outcome=Outcome.SKIPPED,
-            reason=failure.reason if failure else Reason.DUE,
-            logged_at=now,
-            source_updated_at=state.thread.source_updated_at,
-            run_id=run_id,
-            detail=world.redact(failure.found if failure else "passes every gate"),
-        )
-        for state, failure in gated
-        # An unchanged version that was handled before keeps the outcome of its handling.
-        if not (failure and failure.reason is Reason.UP_TO_DATE)
-    ])
+    world.store.record(
+        [
+            LogEntry(
+                thread_id=state.thread.thread_id,
+                space_id=state.thread.space_id,
+                outcome=Outcome.SKIPPED,
+                reason=failure.reason if failure else Reason.DUE,
+                logged_at=now,
+                source_updated_at=state.thread.source_updated_at,
+                run_id=run_id,
+                detail=world.redact(failure.found if failure else "passes every gate"),
+            )
+            for state, failure in gated
+            # An unchanged version that was handled before keeps the outcome of its handling.
+            if not (failure and failure.reason is Reason.UP_TO_DATE)
+        ]
+    )
     return sum(failure is None for _, failure in gated)
 
 

@@ -29,7 +29,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 
 
 def build_app(run_pass: RunPass) -> typer.Typer:
-    """The command line; ``run_pass`` is handed in, since only the layer above knows Dagster's jobs."""
+    """The command line; ``run_pass`` comes from the layer above, which knows Dagster's jobs."""
     app = typer.Typer(
         no_args_is_help=True,
         add_completion=False,
@@ -49,7 +49,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
             bool | None,
             typer.Option(
                 "--generate/--no-generate",
-                help="Say once whether memory may be made from your sessions; remembered in the home.",
+                help="Say whether memory may be made from your sessions; remembered.",
             ),
         ] = None,
         allow_remote: Annotated[
@@ -66,7 +66,10 @@ def build_app(run_pass: RunPass) -> typer.Typer:
 
     @app.command("run")
     def run_command(as_json: Json = False) -> None:
-        """Do one whole pass without a server: sweep, extract, consolidate. Exit code 0, or 1 when something failed."""
+        """Do one whole pass without a server: sweep, extract, consolidate.
+
+        Exit code 0, or 1 when something failed.
+        """
         automemory = open_automemory()
         before = system_clock()
         with views.progress_bar(errors) as progress:
@@ -110,9 +113,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
 
     @app.command("show")
     def show_command(
-        space: Annotated[
-            str, typer.Option(help="The memory space; needed when there are several.")
-        ] = "",
+        space: Annotated[str, typer.Option(help="Which memory, when there are several.")] = "",
         file: Annotated[
             str, typer.Option(help="The file to show: memory_summary.md, MEMORY.md, …")
         ] = "memory_summary.md",
@@ -159,8 +160,8 @@ def _one_thread(automemory: Automemory, prefix: str) -> ThreadId:
 
 def _unknown_thread(prefix: str) -> int:
     errors.print(
-        f"No thread {prefix} is known. `automemory run` (or a running `automemory up`) lists what the "
-        "source holds; `automemory log` shows the ids.",
+        f"No thread {prefix} is known. `automemory run` (or a running `automemory up`) lists what "
+        "is there; `automemory log` shows the ids.",
         highlight=False,
     )
     return WRONG_USAGE

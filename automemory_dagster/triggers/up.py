@@ -25,6 +25,7 @@ class UpOptions:
     port: int
     generate: bool | None
     """A word about consent, or None when nothing was said this time."""
+
     is_remote_allowed: bool
 
 
@@ -112,10 +113,10 @@ def _is_loopback(host: str) -> bool:
 
 
 _REMOTE_REFUSED = (
-    "{host} may be reached by other machines, and there is no login: whoever reaches the port can read "
-    "the memory and start runs. Nothing was started. Add --allow-remote when that is what you want."
+    "{host} may be reached by other machines, and there is no login: whoever reaches the port can "
+    "read the memory and start runs. Nothing was started. Add --allow-remote if you want that."
 )
 _REMOTE_WARNING = (
-    "WARNING     {host} may be reached by other machines, and there is no login: whoever reaches the "
-    "port can read the memory and start runs. Put a proxy that asks for a login in front of it."
+    "WARNING     {host} may be reached by other machines, and there is no login: whoever reaches "
+    "the port can read the memory and start runs. Put a proxy that asks for a login in front of it."
 )

@@ -1,6 +1,7 @@
 """Consent to generation, remembered in the home, one word a Codex home.
 
-Off until a person says so, like the official feature; said for one Codex home, it says nothing about another.
+Off until a person says so, like the official feature; said for one Codex home, it says nothing
+about another.
 """
 
 import json
@@ -20,7 +21,10 @@ def has_consent(file: Path, codex_home: Path) -> bool:
 
 
 def remember_consent(file: Path, codex_home: Path, *, is_given: bool) -> None:
-    """Write the word down; it holds until the next one. Atomic."""
+    """Write the word down; it holds until the next one.
+
+    Atomic.
+    """
     said = {**_read(file), str(codex_home): is_given}
     draft = file.with_suffix(".new")
     draft.write_text(json.dumps({"generate": said}, indent=2, sort_keys=True) + "\n", "utf-8")
@@ -36,7 +40,7 @@ def _read(file: Path) -> dict[str, bool]:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(
-            f"{file} does not say plainly whether generation is on ({type(error).__name__}); nothing was "
-            "started. Delete the file and say it again with `automemory up --generate`."
+            f"{file} does not say plainly whether generation is on ({type(error).__name__}); "
+            "nothing was started. Delete the file and say it again with `automemory up --generate`."
         ) from error
     return dict(said)

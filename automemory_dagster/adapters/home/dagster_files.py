@@ -12,7 +12,10 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def write_dagster_files(layout: HomeLayout) -> Path:
-    """Bring ``dagster.yaml`` in the home up to date with this version; gives its folder. Atomic and idempotent."""
+    """Bring ``dagster.yaml`` in the home up to date with this version; gives its folder.
+
+    Atomic and idempotent.
+    """
     text = deployment_file(DAGSTER_YAML).read_text("utf-8")
     target = layout.dagster / DAGSTER_YAML
     if not target.is_file() or target.read_text("utf-8") != text:
