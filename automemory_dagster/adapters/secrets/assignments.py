@@ -126,7 +126,8 @@ def _judge(
         style, value, text = _bare_style(data, value, text, name, sign, line_start=line_start)
     if sign in (",", "|") and not (looks_random(text, minimum=8) or _is_strong_password(text)):
         return []
-    if not _is_secret(text, name, style):
+    is_yaml = style is _Style.LINE and sign == ":" and data[value.end : value.end + 1] not in (b",", b";")
+    if not _is_secret(text, name, style, is_yaml=is_yaml):
         return []
     last = follow(data, value, tight=style is _Style.INLINE)
     hits = [Hit(name.kind, value.start, last)]
@@ -157,10 +158,10 @@ def _bare_style(
     return _Style.INLINE, tight, data[tight.start : tight.end].decode("utf-8", "replace")
 
 
-def _is_secret(text: str, name: SecretName, style: _Style) -> bool:
+def _is_secret(text: str, name: SecretName, style: _Style, *, is_yaml: bool = False) -> bool:
     if is_placeholder(text) or text.startswith("[REDACTED"):
         return False
-    if style is not _Style.QUOTED and is_code(text, in_shell=style is _Style.ENV):
+    if style is not _Style.QUOTED and is_code(text, in_shell=style is _Style.ENV or is_yaml):
         return False
     if name.strength is Strength.WEAK:
         return looks_random(text, minimum=16) and not is_uuid(text) and (

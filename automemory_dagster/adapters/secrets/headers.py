@@ -61,7 +61,7 @@ def read_cookies(data: bytes, start: int, end: int) -> list[Hit]:
     if b"cookie" in data[start:end].lower() and not data[start:end].lstrip().startswith(b"-"):
         begin = end
     line = data[begin : min(len(data), begin + 4096)]
-    stop = re.search(rb"[\r\n\"']|\\+[nr\"]", line)
+    stop = re.search(rb"(?i)[\r\n\"']|\\+[nr\"]|cookie", line)
     text = (line[: stop.start()] if stop else line).decode("latin-1")
     hits = []
     for pair in _COOKIE_PAIR.finditer(text):
@@ -88,7 +88,7 @@ def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
     if value is None:
         return []
     text = data[value.start : value.end].decode("utf-8", "replace")
-    if is_placeholder(text) or (not value.quoted and is_code(text)) or text.startswith("-") or is_path(text):
+    if is_placeholder(text) or (not value.quoted and is_code(text, in_shell=True)) or text.startswith("-") or is_path(text):
         return []
     if re.search(r"\s", text) and name.strength is not Strength.PASSWORD:
         return []

@@ -36,10 +36,10 @@ _TRAILING = frozenset(
     "confirm confirmation again repeat hash encrypted eu us cn".split()
 )
 _PASSWORD_WORDS = frozenset(
-    "password passwd passphrase passcode passwort pwd psw passwords requirepass masterauth "
+    "password passwd passcode passwort pwd psw passwords requirepass masterauth "
     "dbpass contrasena motdepasse mypass".split()
 )
-_PASSWORD_ENDINGS = ("password", "passwd", "passphrase")
+_PASSWORD_ENDINGS = ("password", "passwd")
 _SECRET_WORDS = frozenset("secret secrets credential credentials creds mnemonic".split())
 _KEY_QUALIFIERS = frozenset(
     "api access secret private encryption encrypt signing sign master account auth authentication "
@@ -85,7 +85,7 @@ def judge_name(name: str) -> SecretName | None:
         return SecretName("password", Strength.PASSWORD)
     if last in _PASS_WORDS or (last == "word" and before == "pass"):
         return SecretName("password", Strength.STRONG if before else Strength.WEAK)
-    if last in ("phrase", "code") and before in ("pass", "seed", "recovery", "mnemonic"):
+    if last.endswith("passphrase") or last in ("phrase", "code") and before in ("pass", "seed", "recovery", "mnemonic"):
         return SecretName("passphrase", Strength.PASSWORD)
     if last in _SECRET_WORDS or last.endswith("secret"):
         return SecretName("secret", Strength.STRONG)

@@ -112,7 +112,8 @@ def is_code(value: str, *, in_shell: bool = False) -> bool:
     if call and _is_callable_name(call.group()):
         return True
     dotted = _DOTTED.fullmatch(value)
-    if dotted and not (in_shell and re.search(r"\d", value)) and is_wordy(re.sub(r"\W+", "_", value).strip("_")):
+    counted = re.search(r"\d", value) is not None
+    if dotted and not (counted and (in_shell or re.search(r"[A-Z]", value))) and is_wordy(re.sub(r"\W+", "_", value).strip("_")):
         return True
     return value.startswith(("lambda", "(", "[", "{", "->", "=>", "==", "&", "|", "@", "!", "?")) and not re.search(
         r"\d", value[:64]

@@ -77,6 +77,8 @@ def _tells(text: str, *, quoted: bool, cjk: bool) -> bool:
         return len(text) >= 6 and not (is_wordy(text) and len(text) < 7)
     if re.search(r"\d", text):
         return cjk and text.isdigit() and len(text) >= 6
+    if len(text) >= 8 and re.search(r"[A-Za-z][!@#$^*%]+[A-Za-z]", text) and not re.fullmatch(r"\S+@[\w-]+\.[\w.]+", text):
+        return True
     if quoted:
         return len(text) >= 6 and re.fullmatch(r"\w+", text) is not None and "_" not in text and not text[:1].isupper()
     return looks_random(text, minimum=12) or (cjk and re.fullmatch(r"[a-z]{8,}", text) is not None and not is_wordy(text + "x1y"))

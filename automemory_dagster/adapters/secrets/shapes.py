@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from automemory_dagster.adapters.secrets.finding import Hit
 from automemory_dagster.adapters.secrets.pattern import Pattern, compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import is_placeholder
-from automemory_dagster.adapters.secrets.randomness import has_random_run, looks_random
+from automemory_dagster.adapters.secrets.randomness import (
+    class_changes,
+    has_random_run,
+    looks_random,
+)
 
 WORD = "[A-Za-z0-9]"
 URLSAFE = "[A-Za-z0-9_-]"
@@ -77,7 +81,7 @@ class ShapeTable:
                 if found is None:
                     continue
                 tail = data[start + length : min(found.end(), start + length + 512)].decode("latin-1")
-                if _is_drawn(tail) or (shape.trusted and not is_placeholder(tail)):
+                if _is_drawn(tail) or (shape.trusted and _is_no_name(tail)):
                     return [Hit(shape.kind, start, wrapped_end(data, found.end()))]
         return []
 
@@ -105,7 +109,18 @@ def _is_drawn(tail: str) -> bool:
         return False
     if len(tail) >= 20 and tail.isalnum() and any(c.isdigit() for c in tail) and any(c.isalpha() for c in tail):
         return True
-    return has_random_run(tail, minimum=10) or looks_random(tail, minimum=16)
+    if has_random_run(tail, minimum=10) or looks_random(tail, minimum=16):
+        return True
+    joined = re.sub(r"[^A-Za-z0-9]", "", tail)
+    mixed = len(joined) >= 14 and not joined.islower() and any(c.isdigit() for c in joined)
+    return mixed and class_changes(joined) >= len(joined) / 4
+
+
+def _is_no_name(tail: str) -> bool:
+    """Enough behind a prefix that nothing else has: neither a placeholder nor words in one case."""
+    if is_placeholder(tail):
+        return False
+    return any(c.isdigit() for c in tail) or not tail.islower()
 
 
 def _lead(tail: str) -> str:

@@ -4,6 +4,7 @@ The trap: redacting the JSON text. There a secret is escaped, a pattern that eat
 the name of a field stands far from a value that is itself a list or a document.
 """
 
+import re
 from typing import TypeAlias, cast
 
 from automemory_dagster.adapters.secrets.assignments import judge_value
@@ -43,13 +44,18 @@ def _redact_key(key: object, engine: Engine) -> object:
 
 
 def _redact_field(key: object, value: object, engine: Engine, depth: int) -> object:
-    name = judge_name(key) if isinstance(key, str) else None
+    name = judge_name(key) if isinstance(key, str) and _is_name(key) else None
     if name is None or value is None or isinstance(value, bool):
         return _redact(value, engine, depth)
     if name.strength is Strength.WEAK:
         plain = isinstance(value, str) and judge_value(value, name)
         return engine.marker(name.kind) if plain else _redact(value, engine, depth)
     return engine.marker(name.kind) if _is_secret_under(value, name) else _redact(value, engine, depth)
+
+
+def _is_name(key: str) -> bool:
+    """A key that is itself a sentence or holds a marker names nothing."""
+    return len(key) <= 100 and "REDACTED" not in key and re.fullmatch(r"[\w .:/$@-]+", key) is not None
 
 
 def _is_secret_under(value: object, name: SecretName) -> bool:
