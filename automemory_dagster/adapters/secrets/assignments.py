@@ -49,6 +49,8 @@ _GAP = compile_bytes(rb"(?:[ \t]|\*{1,2}|\\+t)*")
 _GAP_LINES = compile_bytes(rb"""(?:[ \t\r\n(]|\\+[nrt])*\[?\s*""")
 _LINE_START = re.compile(rb"(?:^|\n|\\n|\\r)[ \t]*(?:[+\->#$*|]{1,3}[ \t]*)?(?:\d+[:|\t ]\s*)?"
                          rb"(?:(?:export|set|setx|env|declare -x|local|ENV|ARG)[ \t]+)?[\"'`]?\Z")
+_LIST = compile_bytes(rb"""\[(?:\s|\\+[nrt])*(\\*["'])""")
+_NEXT_ITEM = compile_bytes(rb"""\s*,(?:\s|\\+[nrt])*""")
 _JOINED = compile_bytes(rb"""[ \t]*[+.\\]?[ \t]*(?:\r?\n)?[ \t]*[+.]?[ \t]*["']""")
 
 _CLOSES = re.compile(r"\s|[)\]};,]+(?:[\s\\)\]};,.:]|$)")
@@ -100,6 +102,9 @@ def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, s
         line_start or data[name_start:end].strip(b"=\"'").isupper()
     )
     flag = data[max(0, name_start - 2) : name_start] == b"--"
+    items = _LIST.match(data, value_start, min(len(data), value_start + 24))
+    if items is not None:
+        return _read_list(data, items.end() - (items.end(1) - items.start(1)), name)
     value = read_value(data, value_start, tight=not (env or flag or (line_start and sign in (":", "="))))
     if value is None:
         lines = _GAP_LINES.match(data, value_start, min(len(data), value_start + 120))
@@ -109,6 +114,22 @@ def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, s
     if sign in ("==", "===", "!=", "!==", ",", "->", "|") and not value.quoted and sign != "|":
         return []
     return _judge(data, value, name, sign, env=env or flag or query, line_start=line_start)
+
+
+def _read_list(data: bytes, pos: int, name: SecretName) -> list[Hit]:
+    """The items of a list of literals: ``["a", "b"]``."""
+    hits: list[Hit] = []
+    for _ in range(64):
+        value = read_value(data, pos, tight=True)
+        if value is None or not value.quoted or not value.closed:
+            break
+        if _is_secret(data[value.start : value.end].decode("utf-8", "replace"), name, _Style.QUOTED):
+            hits.append(Hit(name.kind, value.start, value.end))
+        comma = _NEXT_ITEM.match(data, value.after, min(len(data), value.after + 80))
+        if comma is None:
+            break
+        pos = comma.end()
+    return hits
 
 
 def _judge(
@@ -151,7 +172,7 @@ def _bare_style(
     phrase = name.strength is Strength.PASSWORD and not is_prose(whole) and not rest.startswith((b"=", b"#", b"(", b"|"))
     if phrase and (name.kind == "passphrase" or re.search(r"\d", whole)) and not is_code(text):
         end = value.start + len(whole.encode())
-        return _Style.LINE, Value(value.start, min(end, line_end), False, True, end), whole
+        return _Style.QUOTED, Value(value.start, min(end, line_end), False, True, end), whole
     tight = read_value(data, value.start, tight=True)
     if tight is None:
         return _Style.INLINE, value, text
@@ -164,9 +185,10 @@ def _is_secret(text: str, name: SecretName, style: _Style, *, is_yaml: bool = Fa
     if style is not _Style.QUOTED and is_code(text, in_shell=style is _Style.ENV or is_yaml):
         return False
     if name.strength is Strength.WEAK:
-        return looks_random(text, minimum=16) and not is_uuid(text) and (
-            not is_hash(text) or name.kind == "session_cookie"
-        )
+        if name.kind == "auth" and re.fullmatch(r"[\w.@+-]{1,64}:[^\s:]*\d[^\s:]*", text):
+            return style in (_Style.QUOTED, _Style.ENV) and len(text) >= 8
+        hash_counts = name.kind == "session_cookie" or (name.kind == "signature" and style is _Style.ENV)
+        return looks_random(text, minimum=16) and not is_uuid(text) and (hash_counts or not is_hash(text))
     if style is _Style.QUOTED and re.search(r"\s", text):
         return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
     if name.strength is Strength.STRONG:

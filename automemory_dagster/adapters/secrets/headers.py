@@ -23,6 +23,9 @@ FLAG_ANCHOR = (
     r"\\*[\"']?(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)|\bidentified[ \t]+by[ \t]+|\bpassword[ \t]+(?:to[ \t]+)?\\*['\"]"
     r"|\blogin[ \t]+\S{1,60}\s+password[ \t]+|\b(?:requirepass|masterauth)[ \t]+"
     r"|\bsshpass[ \t]+-p[ \t]*|\bmysql(?:dump|admin)?\b[^\n|;]{0,80}[ \t]-p|\bredis-cli\b[^\n|;]{0,80}[ \t]-a[ \t]+"
+    r"|\blogin\b[^\n|;]{0,120}[ \t]-p[ \t]+|\b(?:auth[ \t]*=[ \t]*|basicauth)\([ \t]*[\"'][^\"'\n]{0,64}[\"'][ \t]*,[ \t]*"
+    r"|\bconfig(?:ure)?[ \t]+(?:set[ \t]+)?(?:--[a-z]+[ \t]+)?[a-z0-9_./:@-]{0,60}(?:password|secret|token|key)[ \t]+"
+    r"|\becho[ \t]+(?:-n[ \t]+)?[^\n|]{6,200}\|[^\n|]{0,80}(?:--password-stdin|--with-token|chpasswd|sudo -S|--passphrase-fd)"
     r"|\bcurl\b[^\n|;]{0,160}?[ \t](?:-u|--user)[ \t=]*\\*[\"']?[^\s:\"']{1,64}:)"
 )
 _SCHEME = compile_bytes(r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)")
@@ -77,6 +80,8 @@ def read_cookies(data: bytes, start: int, end: int) -> list[Hit]:
 def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
     """The argument of a flag or a statement that takes a password."""
     flag = _FLAG_NAME.search(data[start:end])
+    if data[start : start + 4].lower() == b"echo":
+        return _read_piped(data, start, end)
     name: SecretName | None = SecretName("password", Strength.PASSWORD)
     if flag is not None and data[start:end].lstrip(b" \t\r\n\"'`,[(").startswith(b"-"):
         name = judge_name(flag.group(1).decode("latin-1"))
@@ -95,9 +100,23 @@ def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
     plain = re.fullmatch(r"[a-z]+|\d{1,3}|[A-Z][a-z]+", text) is not None
     if len(text) < 3 or (plain and not value.quoted) or (name.strength is not Strength.PASSWORD and is_wordy(text)):
         return []
+    if data[start : start + 6].lower() == b"config" and not (looks_random(text) or re.search(r"\d[!-~]*[!@#$%^*]|[!@#$%^*][!-~]*\d", text)):
+        return []
     if name.strength is Strength.WEAK and not looks_random(text, minimum=16):
         return []
     return [Hit(name.kind, value.start, value.end)]
+
+
+def _read_piped(data: bytes, start: int, end: int) -> list[Hit]:
+    """What ``echo`` hands to a command that reads a password from its input."""
+    skip = re.match(rb"(?i)echo[ \t]+(?:-n[ \t]+)?", data[start:end])
+    value = read_value(data, start + skip.end(), tight=False) if skip is not None else None
+    if value is None:
+        return []
+    text = data[value.start : value.end].decode("utf-8", "replace")
+    if is_placeholder(text) or len(text) < 5 or re.search(r"\s", text):
+        return []
+    return [Hit("password", value.start, value.end)]
 
 
 def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:

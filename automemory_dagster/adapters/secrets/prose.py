@@ -14,12 +14,13 @@ from automemory_dagster.adapters.secrets.value_reader import read_bare, read_val
 
 _CJK_NAMES = (
     "密码|密碼|口令|密钥|密鑰|秘钥|秘鑰|令牌|凭证|凭据|憑證|私钥|私鑰|パスワード|トークン|シークレット|暗証番号|鍵|キー|비밀번호|암호|토큰"
+    "|[Cc]ontraseña|[Mm]ot de passe|(?:П|п)ароль|[Kk]ennwort|[Ss]enha"
 )
 _CJK_VERBS = (
     "是|为|為|:|：|=|＝|改成|改为|改為|设为|設為|设置为|设成|换成|等于|用的是|就是|叫|は|を|が|에|는|은|이|가"
 )
 CJK_ANCHOR = (
-    rf"(?:{_CJK_NAMES})(?:[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*(?:{_CJK_VERBS})(?:[ \t*:]|：|「|『|“|`|是|就|为|成)*"
+    rf"(?:{_CJK_NAMES})(?:[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*(?:{_CJK_VERBS})(?:[ \t*:]|：|「|『|“|`|是|就|为|成|了)*"
 )
 LATIN_ANCHOR = (
     r"(?i:\b(?:password|passphrase|passcode|passwd|pwd|pw|pin|secret|token|api[ _-]?key|access[ _-]?key|secret[ _-]?key"
@@ -67,6 +68,8 @@ def read_latin(data: bytes, start: int, end: int) -> list[Hit]:
 
 
 def _tells(text: str, *, quoted: bool, cjk: bool) -> bool:
+    if cjk and text.isdigit() and len(text) >= 6:
+        return True
     if is_placeholder(text) or is_path(text) or _MEASURE.fullmatch(text) or text.startswith("[REDACTED"):
         return False
     if _FILE.fullmatch(text) and not looks_random(text):
@@ -76,7 +79,7 @@ def _tells(text: str, *, quoted: bool, cjk: bool) -> bool:
     if re.search(r"\d", text) and re.search(r"[^\d.,:/-]", text):
         return len(text) >= 6 and not (is_wordy(text) and len(text) < 7)
     if re.search(r"\d", text):
-        return cjk and text.isdigit() and len(text) >= 6
+        return False
     if len(text) >= 8 and re.search(r"[A-Za-z][!@#$^*%]+[A-Za-z]", text) and not re.fullmatch(r"\S+@[\w-]+\.[\w.]+", text):
         return True
     if quoted:
@@ -85,4 +88,4 @@ def _tells(text: str, *, quoted: bool, cjk: bool) -> bool:
 
 
 def _is_password(name: bytes) -> bool:
-    return any(word.encode() in name for word in ("密码", "密碼", "口令", "パスワード", "비밀번호", "암호"))
+    return any(word.encode() in name for word in ("密码", "密碼", "口令", "パスワード", "비밀번호", "암호", "ontrase", "passe", "ароль", "ennwort", "enha"))

@@ -139,7 +139,7 @@ _SERVICES = (
     *_family("age_secret_key", r"[A-Z0-9]{40,}", "AGE-SECRET-KEY-1", trusted=True),
     *_family("jwt", r"[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*)?", "eyJ", trusted=True),
     *_family("password_hash", r"\d\d\$[./A-Za-z0-9]{50,}", "$2a$", "$2b$", "$2y$", trusted=True),
-    *_family("password_hash", r"[^\s:\"'$]{2,40}\$(?:[^\s:\"'$]{1,40}\$)?[./A-Za-z0-9]{22,}", "$6$", "$5$", "$1$", "$apr1$", "$y$", trusted=True),
+    *_family("password_hash", r"(?:rounds=\d+\$|[./A-Za-z0-9]{1,16}\$)?[./A-Za-z0-9]{2,32}\$[./A-Za-z0-9]{22,}", "$6$", "$5$", "$1$", "$apr1$", "$y$", trusted=True),
     *_family("password_hash", r"(?:id|i|d)\$v=\d+\$[^\s$]+\$[A-Za-z0-9+/]{8,}\$[A-Za-z0-9+/]{16,}", "$argon2", trusted=True),
 )
 

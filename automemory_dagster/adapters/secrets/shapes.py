@@ -67,10 +67,13 @@ class ShapeTable:
         """A pattern that finds every place where some shape may start."""
         by_lead: dict[str, list[str]] = {}
         for prefix, shapes in self._by_prefix.items():
+            if not prefix[:1].isalnum():
+                continue
             lead = shapes[0].lead if len({shape.lead for shape in shapes}) == 1 else _ANY_LEAD
             by_lead.setdefault(lead, []).append(re.escape(prefix.decode()))
         starts = (f"(?:{'|'.join(prefixes)}){lead}{{6}}" for lead, prefixes in by_lead.items())
-        return rf"{BOUNDARY}(?:{'|'.join(starts)})"
+        signs = [re.escape(prefix.decode()) for prefix in self._by_prefix if not prefix[:1].isalnum()]
+        return rf"(?:{BOUNDARY}(?:{'|'.join(starts)})|(?:{'|'.join(signs)})[A-Za-z0-9./])"
 
     def read(self, data: bytes, start: int, end: int) -> list[Hit]:
         """The token that starts at the anchor, or nothing; a token wrapped to the next line is taken whole."""

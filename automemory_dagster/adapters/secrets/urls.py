@@ -10,7 +10,7 @@ from automemory_dagster.adapters.secrets.pattern import compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import is_placeholder
 from automemory_dagster.adapters.secrets.randomness import looks_random
 
-ANCHOR = r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])[^\s/@:"'`<>\\]{0,128}(?::[^\s@"'`<>\\]{1,256})?@"""
+ANCHOR = r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])[^\s/@:"'`<>\\]{0,128}(?::[^\s@"'`<>\\]{1,256})?@|oracle:thin:[A-Za-z0-9_]{1,64}/[^\s@"'/]{3,64}@"""
 _PARTS = compile_bytes(r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])([^\s/@:"'`<>\\]*)(?:(:)([^\s"'`<>\\]*))?@""")
 _HARMLESS_USERS = frozenset({"git", "user", "username"})
 
@@ -19,7 +19,8 @@ def read_url(data: bytes, start: int, end: int) -> list[Hit]:
     """The password of ``user:password@``, or a user part that is itself a token."""
     parts = _PARTS.match(data, start, _end_of_authority(data, end))
     if parts is None:
-        return []
+        slash = data.find(b"/", start, end)
+        return [Hit("url_password", slash + 1, end - 1)] if data.startswith(b"oracle", start) else []
     user = (parts.group(1) or b"").decode("latin-1")
     if parts.group(2):
         text = (parts.group(3) or b"").decode("utf-8", "replace")

@@ -84,6 +84,9 @@ def _read_quoted(data: bytes, start: int, escapes: bytes, quote: bytes) -> Value
     pos, pattern = start, _QUOTE_RUN[quote]
     while (found := pattern.search(data, pos, limit)) is not None:
         run = found.end(1) - found.start(1)
+        if quote == b"'" and data[found.end() : found.end() + 1] == b"'" and found.start() > start:
+            pos = found.end() + 1  # YAML and SQL double a quote to keep it
+            continue
         if run <= len(escapes) or (len(escapes) == 0 and run % 2 == 0):
             end = found.start() if run <= len(escapes) else found.end(1)
             return Value(start, end, True, True, found.end()) if end > start else None
