@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import zstandard
 
-from tests.generations import RECORDS_OF
+from tests.generations import RECORDS_OF, records_of_d
 from tests.session import Command, Patch, Raw, Said, Session, Step, Turn
 
 __all__ = [
@@ -131,9 +131,11 @@ def append_turn(
     path: Path, turn: Turn, *, written_at: datetime, thread_id: str = thread_id(1)
 ) -> None:
     """Append one more turn to a rollout of generation C or D, as a resumed session does."""
+    written = path.read_bytes().count(b"\n")
     session = Session(
         thread_id=thread_id,
         turns=(turn,),
+        first_turn=written,
         cwd=CWD,
         started_at=moment(written_at),
         source="cli",
@@ -143,9 +145,14 @@ def append_turn(
         meta={},
         agents_md=None,
     )
-    records = [record for record in RECORDS_OF["D"](session) if record["type"] != "session_meta"]
-    written = path.read_bytes().count(b"\n")
-    records = [{**record, "ordinal": written + index} for index, record in enumerate(records)]
+    # What opens a session (its head, the environment) stands in the file already.
+    first = next(
+        i for i, record in enumerate(records_of_d(session)) if record["type"] == "event_msg"
+    )
+    records = [
+        {**record, "ordinal": written + index}
+        for index, record in enumerate(records_of_d(session)[first:])
+    ]
     with path.open("ab") as file:
         file.write(b"".join(_lines(records, written_at)))
     _set_mtime(path, written_at)

@@ -35,7 +35,7 @@ def records_of_c(session: Session) -> list[Record]:
     """Items with ``type`` and ``payload``, each message mirrored by an event."""
     records: list[Record] = [_meta(session, cli_version="0.77.0")]
     records += [_item(item) for item in _context_messages(session)]
-    for index, turn in enumerate(session.turns):
+    for index, turn in enumerate(session.turns, session.first_turn):
         records.append(
             {"type": "turn_context", "payload": {"cwd": session.cwd, "model": "gpt-5.2"}}
         )
@@ -61,7 +61,7 @@ def records_of_d(session: Session) -> list[Record]:
             else "environments.environment_context"
         ]
         records.append(_item(_with_kinds(item, kinds)))
-    for index, turn in enumerate(session.turns):
+    for index, turn in enumerate(session.turns, session.first_turn):
         records += _turn_of_d(session, turn, index)
     records += _consent(session, cli_version=version)
     return [{"ordinal": ordinal, **record} for ordinal, record in enumerate(records)]
@@ -166,7 +166,7 @@ def _patch_records(step: Patch, key: str) -> list[Record]:
 
 def _bare_items(session: Session) -> Iterator[Record]:
     yield from _context_messages(session)
-    for index, turn in enumerate(session.turns):
+    for index, turn in enumerate(session.turns, session.first_turn):
         if turn.request is not None:
             yield _user(turn.request)
         for number, step in enumerate(turn.steps):

@@ -63,3 +63,5 @@ class Session:
     memory_mode: str | None
     meta: Mapping[str, Any]
     agents_md: str | None
+    first_turn: int = 0
+    """Number of the first turn: ids of turns, calls and messages are made of it."""
