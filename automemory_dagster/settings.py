@@ -38,7 +38,9 @@ class Settings(BaseSettings):
     ``.env.example`` says the same to people, and a test compares the two.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True
+    )
 
     home: Path | None = None
     """Where the deployment keeps everything; ``.automemory`` in the checkout."""
@@ -73,7 +75,6 @@ class Settings(BaseSettings):
     max_unused_days: int = Field(90, ge=0, le=36_500)
     """0: nothing is ever left out for want of use."""
 
-    sensor_interval_seconds: int = Field(30, ge=30, le=86_400)
     max_partitions: int = Field(10_000, ge=100, le=100_000)
 
     @field_validator("home", "codex_home")

@@ -142,7 +142,7 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
 
     Raises:
         SettingsError: a setting is wrong or the home cannot be used.
-        StateUnavailable, StateSchemaMismatch: the database cannot be used as it is; nothing was changed.
+        StateUnavailable, StateSchemaMismatch: the database cannot be used; nothing was changed.
     """
     settings = settings or Settings.load()
     layout = prepare_home(settings.home_folder)
@@ -188,7 +188,7 @@ def _eligibility(settings: Settings, choice: SourceChoice) -> EligibilityPolicy:
     asked = (SourceKind(kind) for kind in settings.admit_kinds)
     admitted = frozenset({SourceKind.INTERACTIVE, *asked})
     days = settings.max_rollout_age_days
-    # The sample must work in a year: its sessions never grow too old, and nobody is still writing them.
+    # The sample must work in a year: its sessions never grow too old, and nobody writes them.
     has_age_gate = days > 0 and not choice.is_sample
     return EligibilityPolicy(
         is_generation_on=choice.is_generation_on,

@@ -34,7 +34,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         help=(
-            "Turns the records of coding-agent work (Codex sessions) into a few well-kept memory files. "
+            "Turns the records of coding-agent work into a few well-kept memory files. "
             "Start with `automemory up`, or do one pass with `automemory run`."
         ),
         rich_markup_mode=None,
@@ -60,7 +60,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
             ),
         ] = False,
     ) -> None:
-        """Start the web UI and the daemon; sessions become memory by themselves. Ctrl-C stops it all."""
+        """Start the web UI and the daemon; sessions become memory by themselves. Ctrl-C stops it."""
         options = UpOptions(host=host, port=port, generate=generate, is_remote_allowed=allow_remote)
         raise typer.Exit(up(options, console=console, errors=errors))
 
@@ -80,7 +80,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
 
     @app.command("status")
     def status_command(as_json: Json = False) -> None:
-        """How things stand: threads by outcome and reason, what waits, the last consolidation, spend."""
+        """How things stand: threads by outcome and reason, what waits, versions, spend."""
         automemory = open_automemory()
         standing = inspection.standing(automemory.store, automemory.eligibility, clock=system_clock)
         views.show_status(console, automemory, standing, as_json=as_json)
@@ -90,7 +90,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
         thread: Annotated[str, typer.Argument(help="A thread id, or its first characters.")],
         as_json: Json = False,
     ) -> None:
-        """Why a session became memory or did not: every gate with its values, the job, the last run."""
+        """Why a session became memory or did not: every gate, the job, the last run."""
         automemory = open_automemory()
         thread_id = _one_thread(automemory, thread)
         explanation = inspection.explain(

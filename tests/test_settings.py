@@ -1,0 +1,92 @@
+"""Settings: read once, every problem named, no value ever told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from automemory_dagster.domain.errors import SettingsError
+from automemory_dagster.settings import PREFIX, Settings
+
+_EXAMPLE = Path(__file__).resolve().parent.parent / ".env.example"
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    import os
+
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        monkeypatch.delenv(name)
+    yield
+
+
+def test_every_wrong_variable_is_named_in_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_IDLE_SECONDS", "soon")
+    monkeypatch.setenv("AUTOMEMORY_RETRY_BUDGET", "0")
+    monkeypatch.setenv("AUTOMEMORY_DATABASE_URL", "mysql://root:hunter2@db/x")
+    monkeypatch.setenv("AUTOMEMORY_IDLE_SECOND", "5")
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.load()
+
+    message = str(raised.value)
+    for name in ("IDLE_SECONDS", "RETRY_BUDGET", "DATABASE_URL"):
+        assert f"AUTOMEMORY_{name}:" in message
+    assert "AUTOMEMORY_IDLE_SECOND: unknown; did you mean AUTOMEMORY_IDLE_SECONDS?" in message
+
+
+def test_a_message_never_tells_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_IDLE_SECONDS", "value-one")
+    monkeypatch.setenv("AUTOMEMORY_DATABASE_URL", "mysql://root:value-two@db/x")
+    monkeypatch.setenv("AUTOMEMORY_ADMIT_KINDS", "exec,value-three")
+    monkeypatch.setenv("AUTOMEMORY_UNKNOWN", "value-four")
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.load()
+
+    assert "value-" not in str(raised.value)
+    assert raised.value.__suppress_context__
+
+
+def test_a_database_url_is_not_shown_by_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_DATABASE_URL", "postgresql://u:tell-nobody@db/x")
+
+    assert "tell-nobody" not in repr(Settings.load())
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", True), ("0", False), ("", None)])
+def test_generation_is_on_off_or_unsaid(
+    monkeypatch: pytest.MonkeyPatch, value: str, expected: bool | None
+) -> None:
+    monkeypatch.setenv("AUTOMEMORY_GENERATE", value)
+
+    assert Settings.load().generate is expected
+
+
+def test_empty_variables_read_as_unset_so_that_the_example_file_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in _example().items():
+        monkeypatch.setenv(name, value)
+
+    with_example = Settings.load()
+    for name in _example():
+        monkeypatch.delenv(name)
+
+    assert with_example == Settings.load()
+
+
+def test_the_example_file_lists_every_setting_and_nothing_else() -> None:
+    assert set(_example()) == {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+
+
+def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_ADMIT_KINDS", "exec, mcp")
+
+    assert Settings.load().admit_kinds == ("exec", "mcp")
+
+
+def _example() -> dict[str, str]:
+    lines = _EXAMPLE.read_text("utf-8").splitlines()
+    pairs = (line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    return {name: value for name, value in pairs}
