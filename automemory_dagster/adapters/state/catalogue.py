@@ -1,0 +1,294 @@
+"""Every thread ever seen, with its stage-1 job."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select, text, update
+from sqlalchemy.sql import ColumnElement
+
+from automemory_dagster.adapters.state.engine import Database
+from automemory_dagster.adapters.state.row import job_of, stamp_of, thread_of, thread_values
+from automemory_dagster.adapters.state.rule import new_space_row
+from automemory_dagster.adapters.state.statement import (
+    chunks,
+    lock_outputs,
+    lock_threads,
+    raise_space_watermark,
+    upsert,
+)
+from automemory_dagster.adapters.state.table import IS_UNHANDLED, jobs, stage1_outputs, threads
+from automemory_dagster.adapters.state.text import clean_text
+from automemory_dagster.domain.job import JobKind, JobStatus
+from automemory_dagster.domain.thread import MemoryMode, SourceKind, SpaceId, Thread, ThreadId
+from automemory_dagster.ports import KnownRollout, ThreadState
+
+_PAGE = 500
+_MOST_FOUND = 20
+_LAST_CHARACTER = "\U0010ffff"
+_UPPER_TO_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+
+
+class SqlCatalogue:
+    """The ``ThreadCatalogue`` of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def known_rollouts(self, source: str) -> Mapping[str, KnownRollout]:
+        """Without vanished threads: a file that comes back is new."""
+        columns = (
+            threads.c.rollout_path,
+            threads.c.thread_id,
+            threads.c.size_bytes,
+            threads.c.mtime_ns,
+            threads.c.prefix_sha256,
+            threads.c.index_digest,
+        )
+        query = select(*columns).where(threads.c.source == source, threads.c.vanished_at.is_(None))
+        with self._database.reading() as connection:
+            return {
+                row.rollout_path: KnownRollout(thread_id=row.thread_id, stamp=stamp_of(row))
+                for row in connection.execute(query)
+            }
+
+    def save_threads(self, threads: Sequence[Thread]) -> None:
+        """Also moves each thread's output into the thread's space."""
+        if threads:
+            self._database.write(lambda connection: _save(connection, threads))
+
+    def mark_vanished(self, thread_ids: Collection[ThreadId], *, now: datetime) -> None:
+        """An unknown id does nothing."""
+        self._database.write(lambda connection: _mark_vanished(connection, thread_ids, now))
+
+    def thread_state(self, thread_id: ThreadId) -> ThreadState | None:
+        """Vanished ones too."""
+        query = _states().where(threads.c.thread_id == thread_id)
+        found = self._states_of(query)
+        return found[0] if found else None
+
+    def find_threads(self, prefix: str) -> Sequence[ThreadId]:
+        """Vanished ones too; ascending as if all were in lower case."""
+        wanted = clean_text(prefix).translate(_UPPER_TO_LOWER)
+        lowered = func.lower(threads.c.thread_id)
+        query = (
+            select(threads.c.thread_id)
+            .where(lowered >= wanted, lowered < wanted + _LAST_CHARACTER)
+            .order_by(lowered, threads.c.thread_id)
+            .limit(_MOST_FOUND)
+        )
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def thread_states(
+        self, *, source: str | None = None, thread_ids: Collection[ThreadId] | None = None
+    ) -> Iterator[ThreadState]:
+        """A page is a transaction of its own: what changes meanwhile may be missed or seen anew."""
+        if thread_ids is not None:
+            return iter(self._states_by_id(thread_ids, source))
+        return self._pages(source)
+
+    def possibly_due(
+        self,
+        source: str,
+        *,
+        now: datetime,
+        idle_seconds: int,
+        limit: int,
+        admitted_kinds: Collection[SourceKind] | None = None,
+    ) -> Sequence[ThreadState]:
+        """Also leaves out threads without a human request, which no gate lets through."""
+        return self._states_of(
+            due_query(
+                source,
+                now=now,
+                idle_seconds=idle_seconds,
+                limit=limit,
+                admitted_kinds=admitted_kinds,
+            )
+        )
+
+    def _states_of(self, query: Select[tuple[object, ...]]) -> list[ThreadState]:
+        with self._database.reading() as connection:
+            return [
+                ThreadState(thread=thread_of(row), job=job_of(row))
+                for row in connection.execute(query)
+            ]
+
+    def _states_by_id(
+        self, thread_ids: Collection[ThreadId], source: str | None
+    ) -> list[ThreadState]:
+        states = [
+            state
+            for chunk in chunks(sorted(set(thread_ids)))
+            for state in self._states_of(_seen(source).where(threads.c.thread_id.in_(chunk)))
+        ]
+        states.sort(key=lambda state: state.thread.thread_id)
+        states.sort(key=lambda state: state.thread.source_updated_at, reverse=True)
+        return states
+
+    def _pages(self, source: str | None) -> Iterator[ThreadState]:
+        query = _seen(source).order_by(*_NEWEST_FIRST).limit(_PAGE)
+        page = self._states_of(query)
+        yield from page
+        while len(page) == _PAGE:
+            page = self._states_of(query.where(_is_after(page[-1].thread)))
+            yield from page
+
+
+def due_query(
+    source: str,
+    *,
+    now: datetime,
+    idle_seconds: int,
+    limit: int,
+    admitted_kinds: Collection[SourceKind] | None = None,
+) -> Select[tuple[object, ...]]:
+    """The query behind ``possibly_due``, which ``ix_threads_unhandled`` serves in its own order."""
+    is_live = and_(jobs.c.status == JobStatus.RUNNING.value, jobs.c.lease_until > now)
+    # Newer content renews a job that failed before: only failures on this very version count.
+    rests = and_(
+        jobs.c.input_watermark >= text("threads.source_updated_at"),
+        or_(jobs.c.retry_remaining <= 0, jobs.c.retry_at > now),
+    )
+    query = (
+        _states()
+        .where(
+            threads.c.source == source,
+            text(IS_UNHANDLED),
+            threads.c.source_updated_at <= now - timedelta(seconds=idle_seconds),
+            or_(
+                jobs.c.kind.is_(None),
+                ~or_(func.coalesce(is_live, False), func.coalesce(rests, False)),
+            ),
+        )
+        .order_by(*_NEWEST_FIRST)
+        .limit(limit)
+    )
+    if admitted_kinds is not None:
+        query = query.where(threads.c.source_kind.in_([kind.value for kind in admitted_kinds]))
+    return query
+
+
+_NEWEST_FIRST = (threads.c.source_updated_at.desc(), threads.c.thread_id)
+
+
+def _states() -> Select[tuple[object, ...]]:
+    joined = threads.outerjoin(
+        jobs, and_(jobs.c.kind == JobKind.STAGE1.value, jobs.c.key == threads.c.thread_id)
+    )
+    return select(*threads.c, *jobs.c).select_from(joined)
+
+
+def _seen(source: str | None) -> Select[tuple[object, ...]]:
+    query = _states().where(threads.c.vanished_at.is_(None))
+    return query if source is None else query.where(threads.c.source == source)
+
+
+def _is_after(last: Thread) -> ColumnElement[bool]:
+    """What comes after a thread, newest first. The first test alone lets the index skip ahead."""
+    updated = threads.c.source_updated_at
+    return and_(
+        updated <= last.source_updated_at,
+        or_(updated < last.source_updated_at, threads.c.thread_id > last.thread_id),
+    )
+
+
+def _save(connection: Connection, new: Sequence[Thread]) -> None:
+    by_id = {ThreadId(clean_text(thread.thread_id)): thread for thread in new}
+    displaced = _displaced(connection, by_id)
+    known = {row.thread_id: row for row in lock_threads(connection, {*by_id, *displaced})}
+    outputs = lock_outputs(connection, by_id.keys() & known.keys())
+    handled = _handled_watermarks(connection, by_id.keys() - known.keys())
+    if displaced:
+        _vanish(connection, displaced)
+    rows = [
+        thread_values(thread) | {"handled_watermark": handled.get(thread_id, 0)}
+        for thread_id, thread in sorted(by_id.items())
+    ]
+    upsert(connection, threads, rows, keep=["handled_watermark"])
+    changed: dict[SpaceId, bool] = {}
+    for thread_id in outputs:
+        was = MemoryMode(known[thread_id].memory_mode), known[thread_id].space_id
+        for space_id, is_forgetting in _effects(was, by_id[thread_id]):
+            changed[space_id] = changed.get(space_id, False) or is_forgetting
+    _move_outputs(connection, {key: by_id[key].space_id for key in outputs}, outputs)
+    for space_id, is_forgetting in sorted(changed.items()):
+        raise_space_watermark(connection, new_space_row(space_id), is_forgetting=is_forgetting)
+
+
+def _effects(was: tuple[MemoryMode, SpaceId], new: Thread) -> Iterator[tuple[SpaceId, bool]]:
+    """The spaces that gain (False) or lose (True) the output of a thread that is saved anew."""
+    old_mode, old_space = was
+    was_usable = old_mode is MemoryMode.ENABLED
+    is_usable = new.memory_mode is MemoryMode.ENABLED
+    has_moved = old_space != new.space_id
+    if was_usable and (has_moved or not is_usable):
+        yield old_space, True
+    if is_usable and (has_moved or not was_usable):
+        yield new.space_id, False
+
+
+def _displaced(
+    connection: Connection, by_id: Mapping[ThreadId, Thread]
+) -> dict[ThreadId, datetime]:
+    """Threads known at a path that holds another one now, and when that was written."""
+    newcomers = {clean_text(item.rollout_path): item for item in by_id.values()}
+    columns = (threads.c.thread_id, threads.c.source, threads.c.rollout_path)
+    return {
+        row.thread_id: newcomer.source_updated_at
+        for chunk in chunks(newcomers)
+        for row in connection.execute(select(*columns).where(threads.c.rollout_path.in_(chunk)))
+        if (newcomer := newcomers[row.rollout_path]).thread_id != row.thread_id
+        and newcomer.source == row.source
+        # One that is saved in the same batch says itself where it is.
+        and row.thread_id not in by_id
+    }
+
+
+def _vanish(connection: Connection, moments: Mapping[ThreadId, datetime]) -> None:
+    connection.execute(
+        update(threads)
+        .where(threads.c.thread_id == bindparam("gone"), threads.c.vanished_at.is_(None))
+        .values(vanished_at=bindparam("moment")),
+        [{"gone": thread_id, "moment": moment} for thread_id, moment in sorted(moments.items())],
+    )
+
+
+def _mark_vanished(connection: Connection, thread_ids: Collection[ThreadId], now: datetime) -> None:
+    known = lock_threads(connection, set(thread_ids))
+    if known:
+        _vanish(connection, {row.thread_id: now for row in known})
+
+
+def _handled_watermarks(
+    connection: Connection, thread_ids: Collection[ThreadId]
+) -> dict[ThreadId, int]:
+    """What was handled of threads that had a job before they were in the catalogue."""
+    return {
+        row.key: row.last_success_watermark
+        for chunk in chunks(sorted(thread_ids))
+        for row in connection.execute(
+            select(jobs.c.key, jobs.c.last_success_watermark).where(
+                jobs.c.kind == JobKind.STAGE1.value, jobs.c.key.in_(chunk)
+            )
+        )
+    }
+
+
+def _move_outputs(
+    connection: Connection,
+    wanted: Mapping[ThreadId, SpaceId],
+    found: Mapping[ThreadId, SpaceId],
+) -> None:
+    moves = [
+        {"moved": thread_id, "target": space_id}
+        for thread_id, space_id in wanted.items()
+        if found[thread_id] != space_id
+    ]
+    if moves:
+        connection.execute(
+            update(stage1_outputs)
+            .where(stage1_outputs.c.thread_id == bindparam("moved"))
+            .values(space_id=bindparam("target"), selected_version=None),
+            moves,
+        )

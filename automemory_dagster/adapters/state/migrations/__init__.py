@@ -1,0 +1,1 @@
+"""Alembic migrations, run by ``migration.migrate``; there is no ``alembic.ini``."""

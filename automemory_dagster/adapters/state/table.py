@@ -1,0 +1,237 @@
+"""The tables as the code sees them; ``migrations`` makes them, and a test holds the two together.
+
+Each index serves a query that repeats; the comment above it names the query.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    func,
+    text,
+)
+
+from automemory_dagster.adapters.state.column import (
+    CleanText,
+    Identifier,
+    JsonObject,
+    Moment,
+    WholeSecond,
+)
+
+POSTGRES_SCHEMA = "automemory"
+"""Where the tables live on PostgreSQL, beside Dagster's in ``public``."""
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+    }
+)
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("thread_id", Identifier, primary_key=True),
+    Column("source", Identifier, nullable=False),
+    Column("space_id", Identifier, nullable=False),
+    Column("rollout_path", Identifier, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("mtime_ns", BigInteger, nullable=False),
+    Column("prefix_sha256", CleanText, nullable=False),
+    Column("index_digest", CleanText, nullable=False),
+    Column("source_updated_at", WholeSecond, nullable=False),
+    Column("created_at", Moment),
+    Column("cwd", CleanText, nullable=False),
+    Column("repository", CleanText, nullable=False),
+    Column("branch", CleanText, nullable=False),
+    Column("title", CleanText, nullable=False),
+    Column("source_kind", CleanText, nullable=False),
+    Column("source_detail", CleanText, nullable=False),
+    Column("memory_mode", CleanText, nullable=False),
+    Column("is_archived", Boolean, nullable=False),
+    Column("forked_from", Identifier),
+    Column("has_human_request", Boolean, nullable=False),
+    Column("problem", CleanText, nullable=False),
+    Column("vanished_at", Moment),
+    # The stage-1 job's last_success_watermark again: an index cannot look into another table.
+    Column("handled_watermark", BigInteger, nullable=False),
+)
+
+IS_UNHANDLED = (
+    "source_updated_at > handled_watermark AND vanished_at IS NULL AND NOT is_archived "
+    "AND memory_mode = 'enabled' AND problem = '' AND has_human_request"
+)
+"""Threads that extraction may still have to do with. The same words stand in the partial index and
+in the query, or else no planner uses it."""
+
+# possibly_due: holds the unhandled threads only, in the order in which they are asked for.
+Index(
+    "ix_threads_unhandled",
+    threads.c.source,
+    threads.c.source_updated_at.desc(),
+    threads.c.thread_id,
+    sqlite_where=text(IS_UNHANDLED),
+    postgresql_where=text(IS_UNHANDLED),
+)
+# thread_states, a page at a time; with a source and without.
+Index("ix_threads_by_age", threads.c.source_updated_at.desc(), threads.c.thread_id)
+Index(
+    "ix_threads_by_source",
+    threads.c.source,
+    threads.c.source_updated_at.desc(),
+    threads.c.thread_id,
+)
+# save_threads: who was known at this path?
+Index("ix_threads_by_path", threads.c.rollout_path)
+# find_threads: by prefix, ASCII case ignored.
+Index("ix_threads_by_prefix", func.lower(threads.c.thread_id), threads.c.thread_id)
+# spaces: the distinct ones.
+Index("ix_threads_by_space", threads.c.space_id)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("kind", Identifier, primary_key=True),
+    Column("key", Identifier, primary_key=True),
+    Column("status", CleanText, nullable=False),
+    Column("lease_token", CleanText),
+    Column("worker", CleanText, nullable=False),
+    Column("run_id", CleanText, nullable=False),
+    Column("started_at", Moment),
+    Column("finished_at", Moment),
+    Column("lease_until", Moment),
+    Column("retry_at", Moment),
+    Column("retry_remaining", Integer, nullable=False),
+    Column("transient_failures", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("last_error", CleanText, nullable=False),
+    Column("input_watermark", BigInteger, nullable=False),
+    Column("last_success_watermark", BigInteger, nullable=False),
+    # What release gives back; only while the job runs.
+    Column("before_claim", JsonObject),
+    # Consolidation only: when the cooldown began, and the watermark of the last forgetting.
+    Column("last_success_at", Moment),
+    Column("forget_watermark", BigInteger, nullable=False),
+)
+
+IS_RUNNING = "status = 'running'"
+
+# claim_stage1: how many leases are live? Holds the running jobs only.
+Index(
+    "ix_jobs_running",
+    jobs.c.kind,
+    jobs.c.lease_until,
+    sqlite_where=text(IS_RUNNING),
+    postgresql_where=text(IS_RUNNING),
+)
+
+stage1_outputs = Table(
+    "stage1_outputs",
+    metadata,
+    Column("thread_id", Identifier, primary_key=True),
+    Column("space_id", Identifier, nullable=False),
+    Column("source_updated_at", WholeSecond, nullable=False),
+    Column("raw_memory", CleanText, nullable=False),
+    Column("rollout_summary", CleanText, nullable=False),
+    Column("rollout_slug", CleanText),
+    Column("generated_at", Moment, nullable=False),
+    Column("extractor", CleanText, nullable=False),
+    Column("usage_count", Integer, nullable=False),
+    Column("last_usage", Moment),
+    # Unix seconds of the version that the last successful consolidation used; null: it did not.
+    Column("selected_version", BigInteger),
+)
+
+# selectable_outputs and spaces.
+Index("ix_stage1_outputs_by_space", stage1_outputs.c.space_id, stage1_outputs.c.thread_id)
+
+extraction_log = Table(
+    "extraction_log",
+    metadata,
+    Column("thread_id", Identifier, primary_key=True),
+    Column("space_id", Identifier, nullable=False),
+    Column("outcome", CleanText, nullable=False),
+    Column("reason", CleanText, nullable=False),
+    Column("logged_at", Moment, nullable=False),
+    Column("source_updated_at", WholeSecond),
+    Column("run_id", CleanText, nullable=False),
+    Column("detail", CleanText, nullable=False),
+    Column("extractor", CleanText, nullable=False),
+    Column("duration_seconds", Float, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("usd", Float, nullable=False),
+    Column("numbers", JsonObject, nullable=False),
+)
+
+# log: newest first, of all spaces or of one.
+Index("ix_extraction_log_by_age", extraction_log.c.logged_at.desc(), extraction_log.c.thread_id)
+Index(
+    "ix_extraction_log_by_space",
+    extraction_log.c.space_id,
+    extraction_log.c.logged_at.desc(),
+    extraction_log.c.thread_id,
+)
+
+memory_versions = Table(
+    "memory_versions",
+    metadata,
+    Column("space_id", Identifier, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("published_at", Moment, nullable=False),
+    Column("consolidator", CleanText, nullable=False),
+    Column("git_commit", CleanText, nullable=False),
+    Column("run_id", CleanText, nullable=False),
+    Column("inputs", JsonObject, nullable=False),
+)
+
+# A file that did not change from version to version is kept once. A space has its own contents, so
+# that forgetting in one space never has to look into another.
+memory_contents = Table(
+    "memory_contents",
+    metadata,
+    Column("space_id", Identifier, primary_key=True),
+    Column("sha256", Identifier, primary_key=True),
+    Column("text", CleanText, nullable=False),
+)
+
+memory_files = Table(
+    "memory_files",
+    metadata,
+    Column("space_id", Identifier, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("path", Identifier, primary_key=True),
+    Column("sha256", Identifier, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "version"], ["memory_versions.space_id", "memory_versions.version"]
+    ),
+    ForeignKeyConstraint(
+        ["space_id", "sha256"], ["memory_contents.space_id", "memory_contents.sha256"]
+    ),
+)
+
+# Deleting a content that no file names any more.
+Index("ix_memory_files_by_content", memory_files.c.space_id, memory_files.c.sha256)
+
+spend = Table(
+    "spend",
+    metadata,
+    Column("thread_id", Identifier, primary_key=True),
+    Column("run_id", Identifier, primary_key=True),
+    Column("spent_at", Moment, primary_key=True),
+    Column("space_id", Identifier, nullable=False),
+    Column("extractor", CleanText, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("usd", Float, nullable=False),
+)
+
+# spent_usd: since a moment.
+Index("ix_spend_by_age", spend.c.spent_at)
