@@ -51,8 +51,8 @@ class Settings(BaseSettings):
     generate: bool | None = None
     """Consent to generation; unset: what was said with ``automemory up --generate``."""
 
-    idle_seconds: int = Field(900, ge=0, le=30 * 86_400)
-    max_rollout_age_days: int = Field(90, ge=0, le=36_500)
+    idle_seconds: int = Field(default=900, ge=0, le=30 * 86_400)
+    max_rollout_age_days: int = Field(default=90, ge=0, le=36_500)
     """0: no rollout is too old."""
     admit_kinds: Words = ()
     """More source kinds: ``exec``, ``mcp``, ``subagent``, ``guardian_review``, ``other``."""
@@ -62,20 +62,20 @@ class Settings(BaseSettings):
     split_by_project: bool = False
     """One memory space a project instead of one a Codex home."""
 
-    phase1_concurrency: int = Field(8, ge=1, le=64)
-    phase1_max_running: int = Field(16, ge=1, le=1_024)
-    batch_threads: int = Field(500, ge=1, le=10_000)
-    transcript_budget_tokens: int = Field(150_000, ge=1_000, le=2_000_000)
-    lease_seconds: int = Field(3_600, ge=10, le=86_400)
-    retry_seconds: int = Field(3_600, ge=0, le=86_400)
-    retry_budget: int = Field(3, ge=1, le=100)
+    phase1_concurrency: int = Field(default=8, ge=1, le=64)
+    phase1_max_running: int = Field(default=16, ge=1, le=1_024)
+    batch_threads: int = Field(default=500, ge=1, le=10_000)
+    transcript_budget_tokens: int = Field(default=150_000, ge=1_000, le=2_000_000)
+    lease_seconds: int = Field(default=3_600, ge=10, le=86_400)
+    retry_seconds: int = Field(default=3_600, ge=0, le=86_400)
+    retry_budget: int = Field(default=3, ge=1, le=100)
 
-    consolidation_cooldown_seconds: int = Field(0, ge=0, le=7 * 86_400)
-    max_consolidation_inputs: int = Field(256, ge=1, le=4_096)
-    max_unused_days: int = Field(90, ge=0, le=36_500)
+    consolidation_cooldown_seconds: int = Field(default=0, ge=0, le=7 * 86_400)
+    max_consolidation_inputs: int = Field(default=256, ge=1, le=4_096)
+    max_unused_days: int = Field(default=90, ge=0, le=36_500)
     """0: nothing is ever left out for want of use."""
 
-    max_partitions: int = Field(10_000, ge=100, le=100_000)
+    max_partitions: int = Field(default=10_000, ge=100, le=100_000)
 
     @field_validator("home", "codex_home")
     @classmethod

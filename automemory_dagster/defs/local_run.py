@@ -4,7 +4,7 @@ It uses the same instance as the web UI, so that the runs and their metadata are
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import dagster as dg
@@ -13,6 +13,7 @@ from automemory_dagster import contract
 from automemory_dagster.adapters.home import DAGSTER_YAML, write_dagster_files
 from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
 from automemory_dagster.defs.pools import set_pool_limits
+from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import sweep
 from automemory_dagster.pipeline.pass_report import PassReport
 from automemory_dagster.ports import Progress
@@ -49,7 +50,7 @@ def _sweep_all(
     definitions: dg.Definitions,
     automemory: Automemory,
     instance: dg.DagsterInstance,
-    resources: dict[str, object],
+    resources: Mapping[str, object],
 ) -> tuple[list[str], list[str]]:
     run_ids: list[str] = []
     before: tuple[str, ...] = ()
@@ -77,9 +78,11 @@ def _consolidate_all(
     definitions: dg.Definitions,
     automemory: Automemory,
     instance: dg.DagsterInstance,
-    resources: dict[str, object],
-) -> tuple[list[str], list[str], list[str]]:
-    run_ids, published, problems = [], [], []
+    resources: Mapping[str, object],
+) -> tuple[list[str], list[SpaceId], list[str]]:
+    run_ids: list[str] = []
+    published: list[SpaceId] = []
+    problems: list[str] = []
     for space in automemory.store.spaces():
         if not space.has_pending_changes:
             continue

@@ -23,7 +23,7 @@ def of_consolidation(
     published."""
     publication, diff, report = result.publication, result.diff, result.report
     entries = automemory.store.log(space_id=publication.space_id, since=since, limit=_MOST_ROWS)
-    titles = {
+    titles: dict[str, str] = {
         state.thread.thread_id: state.thread.title
         for state in automemory.store.thread_states(
             thread_ids=[entry.thread_id for entry in entries]

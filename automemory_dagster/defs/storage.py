@@ -6,7 +6,7 @@ modules, so the dependency is capped below the next minor version and a test ope
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, cast
 
 from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
@@ -30,7 +30,7 @@ class AutomemoryStorage(DagsterStorage, ConfigurableClass):
     @classmethod
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: object
-    ) -> "DagsterStorage":
+    ) -> Self:
         """The storage that the settings ask for.
 
         Built in every process, so it is safe to repeat.
@@ -38,8 +38,9 @@ class AutomemoryStorage(DagsterStorage, ConfigurableClass):
         settings = Settings.load()
         if settings.database_url is not None:
             url = normalise_url(settings.database_url.get_secret_value())
-            return DagsterPostgresStorage(url, inst_data=inst_data)
-        return DagsterSqliteStorage.from_local(str(_dagster_folder(settings)), inst_data=inst_data)
+            return cast(Self, DagsterPostgresStorage(url, inst_data=inst_data))
+        folder = str(_dagster_folder(settings))
+        return cast(Self, DagsterSqliteStorage.from_local(folder, inst_data=inst_data))
 
 
 def _dagster_folder(settings: Settings) -> Path:
