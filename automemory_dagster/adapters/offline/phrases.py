@@ -1,0 +1,82 @@
+"""Turns of phrase that are cut off or left out: lead-ins, acknowledgements, progress chatter."""
+
+import re
+
+from automemory_dagster.adapters.offline.text import content_tokens, without_trailing_stop
+
+_LEAD_IN = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|good|great|perfect|right|fine|yes|no|stop|wait|thanks|thank you|so|and|but"
+    r"|also|then|well|please|one more(?: thing)?|another thing|by the way|btw|note|important"
+    r"|remember(?: that)?|(?:in|for) (?:this|our|my) (?:repo(?:sitory)?|project|codebase|workspace)"
+    r"|from now on|from here on|going forward|in (?:the )?future|henceforth|i said|you should have known"
+    r"|the team decided(?: that)?|we decided(?: that)?|i(?:'d| would)? prefer(?: that| if)?)\b"
+    r"(?!\s*(?:to be|-))[\s,:;.!—–-]*)+",
+    re.IGNORECASE,
+)
+_CJK_LEAD_IN = re.compile(
+    r"^(?:(?:很好|好的?|不对|不行|不是|对了|另外|还有|谢谢|そうです|はい|いいえ|いや|では|あと"
+    r"|ありがとう(?:ございます)?)[\s、。,，.!！👍🙂😀:：]+|以后|今后|从现在起|从现在开始|请记住|记住|请"
+    r"|これから(?:は|の|も)?|今後(?:は|の|も)?|以後(?:は)?|次回から(?:は)?)+[\s、,，:：]*"
+)
+_ACKNOWLEDGED = re.compile(
+    r"^\W*(?:understood|noted|will do|agreed|ok(?:ay)?|got it|sure|right|of course|certainly|sorry"
+    r"|absolutely|acknowledged|明白了?|好的|收到|知道了|了解(?:です|しました)?|承知(?:いた)?しました"
+    r"|わかりました|分かりました|かしこまりました)(?![A-Za-z])[\s,:;.!。！、，：—–-]*",
+    re.IGNORECASE,
+)
+_COMMITMENT = re.compile(
+    r"\b(?:from now on|going forward|i(?:'ll| will)|will (?:have|use|be)|in (?:the )?future)\b"
+    r"|以后|今后|今後|これから|お答えします",
+    re.IGNORECASE,
+)
+_PROMISE = re.compile(
+    r"^\W*(?:i(?:'ll| will)|i am going to|i'm going to)\s+(?:now\s+|always\s+)?", re.IGNORECASE
+)
+_OFFER = re.compile(
+    r"^\W*(?:let me know|would you|do you want|shall i|should i|if you (?:want|like|need)|i can (?:also )?"
+    r"|you are welcome|you're welcome|happy to|here (?:is|are)\b|next(?: steps?)?:|progress:|summary:"
+    r"|committed(?:\b|$)|pushed\b|sorry\b|apologies|i (?:will|'ll|am going to)\b|user wants"
+    r"|如果需要|需要我|已提交|不客气|コミットしました|他に)",
+    re.IGNORECASE,
+)
+_CHATTER_WORDS = frozenset(
+    "all both the tests test pass passes passed passing green done fixed committed commit pushed left "
+    "reverted applied everything works work ready clean checks check build builds ok success lint "
+    "successfully agreed noted understood welcome nothing changed i it is still yes no updated added "
+    "removed here there finished complete completed file files".split()  # noqa: SIM905
+)
+
+
+def without_lead_in(sentence: str) -> str:
+    """The sentence without greetings, conjunctions and words like "from now on" before its core."""
+    core = _CJK_LEAD_IN.sub("", _LEAD_IN.sub("", sentence))
+    return without_trailing_stop(core if re.search(r"\w", core) else sentence)
+
+
+def acknowledgement(final: str) -> str:
+    """What an agent's answer promises to do from now on, without the nod; empty when it promises nothing.
+
+    An agent's nod proves nothing alone: it only words what a person asked for in the same turn.
+    """
+    nod = _ACKNOWLEDGED.match(final)
+    if not nod and not _COMMITMENT.search(final):
+        return ""
+    rest = _ACKNOWLEDGED.sub("", final, count=1).strip()
+    return rest if re.search(r"\w", rest) else ""
+
+
+def is_acknowledgement(sentence: str) -> bool:
+    """True for a nod or a promise of the agent, which is never a finding."""
+    return bool(_ACKNOWLEDGED.match(sentence) and len(sentence) < 60) or bool(
+        _COMMITMENT.search(sentence)
+    )
+
+
+def without_promise(clause: str) -> str:
+    """A promise as a plain instruction: ``I will use uv`` becomes ``use uv``."""
+    return without_trailing_stop(_PROMISE.sub("", clause))
+
+
+def is_chatter(sentence: str) -> bool:
+    """True when an agent's sentence reports progress or offers help and teaches nothing."""
+    return bool(_OFFER.search(sentence)) or not content_tokens(sentence) - _CHATTER_WORDS

@@ -1,0 +1,70 @@
+"""Short names for a thread: a slug for file names, and keywords for search."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+SLUG_LIMIT = 60
+_MAX_WORDS = 8
+_MAX_KEYWORDS = 12
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[a-z]+)?")
+_CODE = re.compile(r"`([^`\n]{2,40})`")
+_FILE = re.compile(r"(?<![\w/])[\w./-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b")
+_IDENTIFIER = re.compile(r"\b(?:[a-z0-9]+_[a-z0-9_]+|[A-Z][a-z]+[A-Z]\w+|\w+(?:Error|Exception))\b")
+_FILLERS = frozenset(
+    (
+        "a an the is are was were it its this that these those of to in on at for and or but with please "
+        "i we you me my our your be been do does did can could would should will just have has had since "
+        "why what how where when then so from by as into some any yesterday today now"
+    ).split()
+)
+
+
+def slug_of(title: str, request: str, project: str) -> str | None:
+    """A topic of lower-case ASCII words joined by ``-``, at most 60 characters.
+
+    From the title, else the first request; a text without two ASCII words is helped by the project's
+    name. None when nothing of it is ASCII.
+    """
+    name = _words(project)
+    for text in (title, request):
+        words = _words(text.split("\n", 1)[0])[:_MAX_WORDS]
+        if len(words) >= 2:
+            return _joined(words)
+    words = list(dict.fromkeys([*name, *_words(title), *_words(request)[:4]]))[:_MAX_WORDS]
+    return _joined(words) if words else None
+
+
+def keywords_of(project: str, names: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
+    """At most twelve words to find the thread by: the project, then names by how often they occur.
+
+    ``names``: files and commands, which count double. Ties go to the first to appear.
+    """
+    counts: Counter[str] = Counter()
+    for name in names:
+        counts[_short(name)] += 2
+    for text in texts:
+        for pattern in (_CODE, _FILE, _IDENTIFIER):
+            counts.update(list(dict.fromkeys(_short(found) for found in pattern.findall(text))))
+    ranked = sorted(counts, key=lambda word: -counts[word])
+    useful = [word for word in ranked if len(word) > 1 and re.search(r"[^\W\d]", word)]
+    return tuple(dict.fromkeys([project, *useful] if project else useful))[:_MAX_KEYWORDS]
+
+
+def _words(text: str) -> list[str]:
+    found = (word.lower().replace("'", "") for word in _ASCII_WORD.findall(text))
+    return [word for word in found if word not in _FILLERS]
+
+
+def _joined(words: list[str]) -> str:
+    slug = ""
+    for word in words:
+        longer = f"{slug}-{word}" if slug else word[:SLUG_LIMIT]
+        if len(longer) > SLUG_LIMIT:
+            break
+        slug = longer
+    return slug
+
+
+def _short(name: str) -> str:
+    return " ".join(re.sub(r"[,，、]", " ", name).split())[:40]
