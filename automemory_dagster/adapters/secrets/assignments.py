@@ -106,7 +106,7 @@ def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, s
     if items is not None:
         return _read_list(data, items.end() - (items.end(1) - items.start(1)), name)
     value = read_value(data, value_start, tight=not (env or flag or (line_start and sign in (":", "="))))
-    if value is None:
+    if value is None or data[value.start : value.end] in (b"(", b"[", b"{"):
         lines = _GAP_LINES.match(data, value_start, min(len(data), value_start + 120))
         value = read_value(data, lines.end(), tight=True) if lines is not None else None
         if value is None or not value.quoted:

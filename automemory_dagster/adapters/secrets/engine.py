@@ -38,6 +38,8 @@ _ANCHORS: tuple[tuple[str, Handler], ...] = (
     (PROVIDERS.anchor(), read_provider),
     (infixes.ANCHOR, infixes.read_infix),
 )
+_INDIVISIBLE: tuple[Handler, ...] = (assignments.read_assignment, personal.read_personal)
+"""Readers whose anchors hold no other anchor."""
 _CACHE_BYTES = 96 << 20
 _SHORTEST_BYTES = 7
 """``pw=abc1``: nothing shorter is found."""
@@ -54,6 +56,7 @@ class Engine:
         if redact_personal:
             anchors.append((personal.ANCHOR, personal.read_personal))
         self._readers = [reader for _, reader in anchors]
+        self._indivisible = [n for n, reader in enumerate(self._readers, 1) if reader in _INDIVISIBLE]
         alternatives = "|".join(f"({anchor})" for anchor, _ in anchors)
         self._anchor = compile_bytes(alternatives, memory_bytes=_CACHE_BYTES)
         self._gate = Gate("|".join(anchor for anchor, _ in anchors), memory_bytes=_CACHE_BYTES)
@@ -96,7 +99,7 @@ class Engine:
         while pos < size and (found := self._anchor.search(data, pos)) is not None:
             taken = self._read(data, found, pos)
             hits += taken
-            pos = max(found.start() + 1, taken[-1].end if taken else _resume_at(found))
+            pos = max(found.start() + 1, taken[-1].end if taken else self._resume_at(found))
         return _outside_markers(data, hits) if hits and b"[REDACTED" in data else hits
 
     def _read(self, data: bytes, found: Match, pos: int) -> list[Hit]:
@@ -106,6 +109,11 @@ class Engine:
                 hits = [hit for hit in reader(data, start, end) if hit.start >= pos]
                 return [_named_by_shape(data, hit) for hit in _whole_characters(data, hits)]
         return []
+
+    def _resume_at(self, found: Match) -> int:
+        """Behind an anchor that led to nothing; most may hide another one inside."""
+        whole = any(found.span(group)[0] >= 0 for group in self._indivisible)
+        return found.end() if whole else found.start() + 1
 
     def _replace(self, data: bytes, hits: list[Hit]) -> bytes:
         pieces: list[bytes] = []
@@ -121,11 +129,6 @@ class Engine:
 def engine_for(*, plain_markers: bool = False, redact_personal: bool = False) -> Engine:
     """The engine with these settings, compiled once a process."""
     return Engine(plain_markers=plain_markers, redact_personal=redact_personal)
-
-
-def _resume_at(found: Match) -> int:
-    """Behind an anchor that led to nothing; a token shape may start inside any but an assignment's sign."""
-    return found.start() + 1 if found.span(8)[0] < 0 else found.end()
 
 
 def _named_by_shape(data: bytes, hit: Hit) -> Hit:

@@ -14,11 +14,10 @@ ANCHOR = f"(?:{BEGIN}|{END})"
 
 _END = compile_bytes(END)
 _BEGIN = compile_bytes(BEGIN)
-_BREAK = r"""(?:\s|\\+[nrt]|["'`+>|,$\\]|\d{1,5}(?:[\t:|]|→)|- |\x1b\[[0-9;]*m|\.\.\.|…)"""
+_BREAK = r"""(?:(?:\s|\\+n)[A-Za-z0-9_./-]{1,100}:\d{1,5}:|(?:\n|\\+n)-|\s|\\+[nrt]|["'`+>|,$\\]|\d{1,5}(?:[\t:|]|→)|- |\x1b\[[0-9;]*m|\.\.\.|…)"""
 _BODY = compile_bytes(
     rf"(?:{_BREAK}*(?:[A-Za-z][A-Za-z-]*: [^\n\\]{{0,200}}|[A-Za-z0-9+/=]{{16,}}|=[A-Za-z0-9+/]{{4}}))+"
 )
-_LAST_LINE = compile_bytes(rf"(?:{_BREAK}*[A-Za-z0-9+/=]{{1,76}}{_BREAK}*)?")
 _TAIL_LINES = compile_bytes(rf"(?:[A-Za-z0-9+/=]{{20,}}{_BREAK}+)+(?:[A-Za-z0-9+/=]{{1,76}}{_BREAK}*)?\z")
 _LONGEST_BLOCK_BYTES = 32_768
 _MATERIAL = compile_bytes(rb"[A-Za-z0-9+/=]{16,}")
@@ -37,8 +36,7 @@ def read_pem(data: bytes, start: int, end: int) -> list[Hit]:
     body = _BODY.match(data, end, limit)
     if body is None or _MATERIAL.search(data, end, body.end()) is None:
         return []
-    last = _LAST_LINE.match(data, body.end(), min(limit, body.end() + 2)) if False else None
-    return [Hit("private_key", start, last.end() if last else body.end())]
+    return [Hit("private_key", start, body.end())]
 
 
 def _is_material(data: bytes, start: int, end: int) -> bool:

@@ -130,4 +130,4 @@ def _is_callable_name(text: str) -> bool:
 def is_prose(value: str) -> bool:
     """True for several words of which one is a function word: a message to people, not a passphrase."""
     words = re.findall(r"[A-Za-z']+", value.lower())
-    return len(words) > 1 and (any(word in _STOP_WORDS for word in words) or is_vocabulary(value))
+    return len(value.split()) > 1 and len(words) > 1 and (any(word in _STOP_WORDS for word in words) or is_vocabulary(value))
