@@ -45,9 +45,9 @@ class _Compiled:
 
 
 _ANY_LEAD = "[A-Za-z0-9_./+-]"
-BOUNDARY = r"(?:\b|\\+[nrtbf]|\x1b\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4})"
+BOUNDARY = r"(?:\b|\\+[nrtbf]|\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4})"
 """A prefix must start a word; escapes and terminal colours before it do not count as one."""
-_ESCAPE = compile_bytes(r"\\+[nrtbf]|\x1b\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4}")
+_ESCAPE = compile_bytes(r"\\+[nrtbf]|\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4}")
 
 
 class ShapeTable:
