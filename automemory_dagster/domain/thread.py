@@ -50,8 +50,8 @@ class RolloutStamp:
     prefix_sha256: str
     """Of the first 4 KiB (fewer when the file is smaller), hexadecimal."""
     index_digest: str = ""
-    """Of what the source's own index says of the thread (title, archived, memory mode), since that
-    changes without the file; 16 hexadecimal digits, empty when it was never asked."""
+    """Opaque; changes when what the source's own index says of the thread does (title, archived,
+    memory mode), since that happens without the file. Empty when it was never asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

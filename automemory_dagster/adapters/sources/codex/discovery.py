@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from automemory_dagster.adapters.sources.codex.state_database import UNREAD
 from automemory_dagster.domain.errors import TransientError
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.ports import KnownRollout
@@ -129,7 +130,8 @@ def has_changed(group: ThreadFiles, known: KnownRollout | None, *, index_digest:
         return True
     if not stamp.prefix_sha256:
         return True
-    return bool(stamp.index_digest) and stamp.index_digest != index_digest
+    # An unreadable index says nothing new; a stamp without a digest has nothing to compare.
+    return index_digest != UNREAD and stamp.index_digest not in ("", index_digest)
 
 
 def vanished_threads(

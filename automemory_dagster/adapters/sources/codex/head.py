@@ -128,9 +128,11 @@ class _Scan:
         return self._result(is_whole=True)
 
     def _read_head_lines(self, block: bytes) -> None:
-        for line in block.split(b"\n"):
-            if self._is_head_known():
-                return
+        start = 0
+        while start < len(block) and not self._is_head_known():
+            end = block.find(b"\n", start)
+            end = len(block) if end < 0 else end
+            line, start = block[start:end], end + 1
             # Until the file proves to be a rollout every line is parsed; then only what may matter.
             if self._has_record and not any(word in line for word in _HEAD_WORDS):
                 continue

@@ -19,10 +19,8 @@ from automemory_dagster.adapters.sources.codex.discovery import (
 )
 from automemory_dagster.adapters.sources.codex.metadata import ThreadReader, thread_id_of
 from automemory_dagster.adapters.sources.codex.state_database import (
+    CachedThreadIndex,
     ThreadIndex,
-    find_state_database,
-    index_stamp,
-    read_thread_index,
 )
 from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.rollout import Reading
@@ -46,7 +44,7 @@ class CodexSource:
         self._name = name
         self._mcp_allow = frozenset(mcp_allow)
         self._reader = ThreadReader(source=name, redact=redact, space_for=space_for)
-        self._index = _CachedIndex(home)
+        self._index = CachedThreadIndex(home)
         self._ids: dict[tuple[str, int, int], ThreadId] = {}
         self._lock = threading.Lock()
         self._files_of: dict[ThreadId, ThreadFiles] = {}
@@ -124,24 +122,6 @@ class CodexSource:
                 index_digest=index.digest(group.thread_id),
                 known=known.get(group.newest.path),
             )
-
-
-class _CachedIndex:
-    """Codex's index, read again only when its file or its WAL changed."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self._lock = threading.Lock()
-        self._stamp: object = None
-        self._index = ThreadIndex()
-
-    def read(self) -> ThreadIndex:
-        database = find_state_database(self._home)
-        stamp = (database, index_stamp(database))
-        with self._lock:
-            if stamp != self._stamp:
-                self._index, self._stamp = read_thread_index(database), stamp
-            return self._index
 
 
 def _is_known_unopened(group: ThreadFiles, known: Mapping[str, KnownRollout]) -> bool:

@@ -14,8 +14,9 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from automemory_dagster.domain.thread import MemoryMode
@@ -53,7 +54,7 @@ class ThreadIndex:
     """The index as one reading found it."""
 
     words: Mapping[str, IndexWords] = field(default_factory=dict)
-    """By thread id in lower case."""
+    """By thread id in lower case; the last ones known while it cannot be read."""
     problem: str = ""
     """Why it could not be read; empty when it was, or when there is none."""
 
@@ -75,56 +76,87 @@ def find_state_database(home: Path) -> Path | None:
     return home / newest.group() if newest else None
 
 
+class CachedThreadIndex:
+    """The index of one home, read again only when its file or its WAL changed.
+
+    What it said last stays in force while it cannot be read, so that a moment's trouble does not
+    undo an opt-out that stands only there. Safe to share between threads.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._lock = threading.Lock()
+        self._stamp: object = None
+        self._index = ThreadIndex()
+
+    def read(self) -> ThreadIndex:
+        """What the index says now; never raises."""
+        database = find_state_database(self._home)
+        stamp = (database, _stamp_of(database))
+        with self._lock:
+            if stamp != self._stamp:
+                fresh = read_thread_index(database)
+                if fresh.problem:
+                    fresh = replace(fresh, words=self._index.words)
+                self._index, self._stamp = fresh, stamp
+            return self._index
+
+
 def read_thread_index(database: Path | None) -> ThreadIndex:
-    """Read the whole ``threads`` table, four columns of it; never raises, never writes beside it.
+    """Read the whole ``threads`` table, a few columns of it; never raises, never writes beside it.
 
     Unknown and missing columns, rows without a file and files without a row are all normal.
     """
     if database is None:
         return ThreadIndex()
     try:
-        with _opened(database) as connection:
-            return ThreadIndex(words=_read_words(connection))
+        return ThreadIndex(words=_read(database))
     except (sqlite3.Error, OSError) as error:
         return ThreadIndex(
             problem=f"Codex's {database.name} cannot be read ({error}); went on without it."
         )
 
 
-def index_stamp(database: Path | None) -> tuple[tuple[int, int] | None, ...]:
+def _stamp_of(database: Path | None) -> tuple[tuple[int, int] | None, ...]:
     """Size and mtime of the database and of its WAL: equal stamps mean equal words."""
-    return tuple(_size_and_time(path) for path in (database, _beside(database, "-wal")))
+    if database is None:
+        return ()
+    return _size_and_time(database), _size_and_time(database.with_name(f"{database.name}-wal"))
 
 
-@contextlib.contextmanager
-def _opened(database: Path) -> Iterator[sqlite3.Connection]:
-    wal, shm = _beside(database, "-wal"), _beside(database, "-shm")
-    has_wal = wal is not None and wal.exists() and wal.stat().st_size > 0
-    if not has_wal:
+def _read(database: Path) -> dict[str, IndexWords]:
+    wal = database.with_name(f"{database.name}-wal")
+    shm = database.with_name(f"{database.name}-shm")
+    if not wal.exists() or wal.stat().st_size == 0:
         # Everything is in the main file; ``immutable`` keeps SQLite from making -wal and -shm.
-        yield from _connection(database, "mode=ro&immutable=1")
-    elif shm is not None and shm.exists() and os.access(database.parent, os.W_OK):
-        yield from _connection(database, "mode=ro")
+        options = "mode=ro&immutable=1"
+    elif shm.exists():
+        options = "mode=ro"
     else:
-        yield from _connection_to_copy(database)
+        return _read_copy(database)
+    try:
+        return _read_in_place(database, options)
+    except sqlite3.DatabaseError:
+        # Codex has locked it, its folder forbids using the WAL, or it was written to while it was
+        # read as immutable: a copy tells those from a damaged file.
+        return _read_copy(database)
 
 
-def _connection(database: Path, options: str) -> Iterator[sqlite3.Connection]:
+def _read_copy(database: Path) -> dict[str, IndexWords]:
+    with tempfile.TemporaryDirectory(prefix="automemory-index-") as folder:
+        # The -shm file stays behind: it is only an index over the WAL, and SQLite makes it anew.
+        for suffix in ("", "-wal"):
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(f"{database}{suffix}", os.path.join(folder, f"copy{suffix}"))
+        return _read_in_place(Path(folder) / "copy", "mode=rw")
+
+
+def _read_in_place(database: Path, options: str) -> dict[str, IndexWords]:
     uri = f"{database.absolute().as_uri()}?{options}"
     with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=2.0)) as connection:
         # A title with broken UTF-8 must not cost the whole index.
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        yield connection
-
-
-def _connection_to_copy(database: Path) -> Iterator[sqlite3.Connection]:
-    with tempfile.TemporaryDirectory(prefix="automemory-index-") as folder:
-        # The -shm file is left behind: it is only an index over the WAL, and SQLite makes it anew.
-        for suffix in ("", "-wal"):
-            source = f"{database}{suffix}"
-            if os.path.exists(source):
-                shutil.copyfile(source, os.path.join(folder, f"{database.name}{suffix}"))
-        yield from _connection(Path(folder) / database.name, "mode=rw")
+        return _read_words(connection)
 
 
 def _read_words(connection: sqlite3.Connection) -> dict[str, IndexWords]:
@@ -139,7 +171,7 @@ def _read_words(connection: sqlite3.Connection) -> dict[str, IndexWords]:
         values = dict(zip(columns, row, strict=True))
         words[str(values["id"]).lower()] = IndexWords(
             title=_text(values.get("name")).strip() or _text(values.get("title")),
-            is_archived=bool(values.get("archived")),
+            is_archived=values.get("archived") not in (None, 0, "0", ""),
             memory_mode=memory_mode_of(values.get("memory_mode")),
             cwd=_text(values.get("cwd")),
         )
@@ -163,13 +195,9 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _beside(database: Path | None, suffix: str) -> Path | None:
-    return database.with_name(database.name + suffix) if database else None
-
-
-def _size_and_time(path: Path | None) -> tuple[int, int] | None:
+def _size_and_time(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat() if path else None
+        found = path.stat()
     except OSError:
         return None
-    return (found.st_size, found.st_mtime_ns) if found else None
+    return found.st_size, found.st_mtime_ns
