@@ -2,8 +2,23 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select, text, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    ScalarSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    text,
+    type_coerce,
+    update,
+)
 from sqlalchemy.sql import ColumnElement
 
 from automemory_dagster.adapters.state.engine import Database
@@ -62,7 +77,7 @@ class SqlCatalogue:
 
     def thread_state(self, thread_id: ThreadId) -> ThreadState | None:
         """Vanished ones too."""
-        query = _states().where(threads.c.thread_id == thread_id)
+        query = select(threads).where(threads.c.thread_id == thread_id)
         found = self._states_of(query)
         return found[0] if found else None
 
@@ -107,12 +122,9 @@ class SqlCatalogue:
             )
         )
 
-    def _states_of(self, query: Select[tuple[object, ...]]) -> list[ThreadState]:
+    def _states_of(self, query: Select[Any]) -> list[ThreadState]:
         with self._database.reading() as connection:
-            return [
-                ThreadState(thread=thread_of(row), job=job_of(row))
-                for row in connection.execute(query)
-            ]
+            return _with_jobs(connection, connection.execute(query).all())
 
     def _states_by_id(
         self, thread_ids: Collection[ThreadId], source: str | None
@@ -142,24 +154,15 @@ def due_query(
     idle_seconds: int,
     limit: int,
     admitted_kinds: Collection[SourceKind] | None = None,
-) -> Select[tuple[object, ...]]:
+) -> Select[Any]:
     """The query behind ``possibly_due``, which ``ix_threads_unhandled`` serves in its own order."""
-    is_live = and_(jobs.c.status == JobStatus.RUNNING.value, jobs.c.lease_until > now)
-    # Newer content renews a job that failed before: only failures on this very version count.
-    rests = and_(
-        jobs.c.input_watermark >= text("threads.source_updated_at"),
-        or_(jobs.c.retry_remaining <= 0, jobs.c.retry_at > now),
-    )
     query = (
-        _states()
+        select(threads)
         .where(
             threads.c.source == source,
             text(IS_UNHANDLED),
             threads.c.source_updated_at <= now - timedelta(seconds=idle_seconds),
-            or_(
-                jobs.c.kind.is_(None),
-                ~or_(func.coalesce(is_live, False), func.coalesce(rests, False)),
-            ),
+            func.coalesce(_job_rests(now), 0) == 0,
         )
         .order_by(*_NEWEST_FIRST)
         .limit(limit)
@@ -172,15 +175,39 @@ def due_query(
 _NEWEST_FIRST = (threads.c.source_updated_at.desc(), threads.c.thread_id)
 
 
-def _states() -> Select[tuple[object, ...]]:
-    joined = threads.outerjoin(
-        jobs, and_(jobs.c.kind == JobKind.STAGE1.value, jobs.c.key == threads.c.thread_id)
+def _job_rests(now: datetime) -> ScalarSelect[int]:
+    """1 when the thread's job lets nobody try now, 0 when it does, null when there is no job.
+
+    A value a row and no join: PostgreSQL, before it has statistics of a table just filled, joins
+    by comparing every thread with every job.
+    """
+    is_live = and_(jobs.c.status == JobStatus.RUNNING.value, jobs.c.lease_until > now)
+    # Newer content renews a job that failed before: only failures on this very version count.
+    has_failed = and_(
+        jobs.c.input_watermark >= type_coerce(threads.c.source_updated_at, BigInteger),
+        or_(jobs.c.retry_remaining <= 0, jobs.c.retry_at > now),
     )
-    return select(*threads.c, *jobs.c).select_from(joined)
+    return (
+        select(case((or_(is_live, has_failed), 1), else_=0))
+        .where(jobs.c.key == threads.c.thread_id, jobs.c.kind == JobKind.STAGE1.value)
+        .correlate(threads)
+        .scalar_subquery()
+    )
 
 
-def _seen(source: str | None) -> Select[tuple[object, ...]]:
-    query = _states().where(threads.c.vanished_at.is_(None))
+def _with_jobs(connection: Connection, rows: Sequence[Any]) -> list[ThreadState]:
+    found = {
+        row.key: job_of(row)
+        for chunk in chunks(row.thread_id for row in rows)
+        for row in connection.execute(
+            select(jobs).where(jobs.c.key.in_(chunk), jobs.c.kind == JobKind.STAGE1.value)
+        )
+    }
+    return [ThreadState(thread=thread_of(row), job=found.get(row.thread_id)) for row in rows]
+
+
+def _seen(source: str | None) -> Select[Any]:
+    query = select(threads).where(threads.c.vanished_at.is_(None))
     return query if source is None else query.where(threads.c.source == source)
 
 

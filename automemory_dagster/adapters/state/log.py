@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from automemory_dagster.adapters.state.engine import Database
 from automemory_dagster.adapters.state.row import entry_of, entry_values, spend_values
-from automemory_dagster.adapters.state.statement import insert, upsert
+from automemory_dagster.adapters.state.statement import insert_new, upsert
 from automemory_dagster.adapters.state.table import extraction_log, spend
 from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.domain.thread import SpaceId, ThreadId
@@ -62,5 +62,4 @@ def write_entries(connection: Connection, entries: Sequence[LogEntry]) -> None:
     rows = [entry_values(entry) for _, entry in sorted(latest.items())]
     upsert(connection, extraction_log, rows)
     payments = [spend_values(entry) for entry in entries if entry.usd > 0]
-    if payments:
-        connection.execute(insert(connection, spend).on_conflict_do_nothing(), payments)
+    insert_new(connection, spend, payments)

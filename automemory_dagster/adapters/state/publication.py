@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
-from sqlalchemy import Connection, and_, bindparam, func, select, union, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, select, union, update
 
 from automemory_dagster.adapters.state.engine import Database
 from automemory_dagster.adapters.state.row import JobRow, Values, job_row_of
-from automemory_dagster.adapters.state.statement import chunks, insert
+from automemory_dagster.adapters.state.statement import chunks, insert_new
 from automemory_dagster.adapters.state.table import (
     jobs,
     memory_contents,
@@ -89,7 +89,7 @@ def publish(connection: Connection, publication: Publication, *, space_id: str) 
             f"{newest} of {space_id}; nothing was published."
         )
     connection.execute(
-        insert(connection, memory_versions).values(
+        insert(memory_versions).values(
             space_id=space_id,
             version=publication.version,
             published_at=publication.published_at,
@@ -114,10 +114,8 @@ def publish(connection: Connection, publication: Publication, *, space_id: str) 
             }
         )
     if files:
-        connection.execute(
-            insert(connection, memory_contents).on_conflict_do_nothing(), list(contents.values())
-        )
-        connection.execute(insert(connection, memory_files), files)
+        insert_new(connection, memory_contents, list(contents.values()))
+        connection.execute(insert(memory_files), files)
 
 
 def flag_selected(connection: Connection, space_id: str, selected: Mapping[ThreadId, int]) -> None:

@@ -116,10 +116,8 @@ def job_values(row: JobRow) -> Values:
     }
 
 
-def job_of(row: Any) -> Job | None:
-    """The job of a row that has the columns of ``jobs``; None where an outer join found none."""
-    if row.kind is None:
-        return None
+def job_of(row: Any) -> Job:
+    """The job of a row of ``jobs``."""
     return Job(
         kind=JobKind(row.kind),
         key=row.key,
@@ -143,7 +141,6 @@ def job_of(row: Any) -> Job | None:
 def job_row_of(row: Any) -> JobRow:
     """The whole row of ``jobs``."""
     job = job_of(row)
-    assert job is not None
     return JobRow(
         job=job,
         before_claim=None if row.before_claim is None else _before_of(job, row.before_claim),

@@ -7,14 +7,14 @@ On SQLite the whole transaction holds the one write lock, and FOR UPDATE is not 
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, case, func, select, text, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Table, TextClause, bindparam, func, select, text, update
 
 from automemory_dagster.adapters.state.row import JobRow, Values, job_row_of, job_values
-from automemory_dagster.adapters.state.table import jobs, stage1_outputs, threads
+from automemory_dagster.adapters.state.table import POSTGRES_SCHEMA, jobs, stage1_outputs, threads
 from automemory_dagster.domain.errors import LeaseLost
 from automemory_dagster.domain.job import Claimed, JobKind, JobStatus
 from automemory_dagster.domain.thread import SpaceId, ThreadId
@@ -35,7 +35,7 @@ def lock_claims(connection: Connection) -> None:
     it commits; and a row that is not there yet cannot be locked either. Claims are short, so
     turns cost nothing. SQLite's write lock is such a turn already.
     """
-    if connection.dialect.name == "postgresql":
+    if is_postgres(connection):
         connection.execute(text("SELECT pg_advisory_xact_lock(:space, :number)"), _CLAIMS_LOCK)
 
 
@@ -87,22 +87,12 @@ def count_live_leases(connection: Connection, *, now: datetime) -> int:
 
 def write_job(connection: Connection, row: JobRow) -> None:
     """Store a job that is locked, or whose kind's claims are."""
-    values = job_values(row)
-    changed = {name: value for name, value in values.items() if name not in ("kind", "key")}
-    connection.execute(
-        insert(connection, jobs)
-        .values(values)
-        .on_conflict_do_update(index_elements=["kind", "key"], set_=changed)
-    )
+    upsert(connection, jobs, [job_values(row)])
 
 
 def create_job(connection: Connection, row: JobRow) -> None:
     """Store a new job unless somebody else did first."""
-    connection.execute(
-        insert(connection, jobs)
-        .values(job_values(row))
-        .on_conflict_do_nothing(index_elements=["kind", "key"])
-    )
+    insert_new(connection, jobs, [job_values(row)])
 
 
 def renew_lease(connection: Connection, claim: Claimed, *, until: datetime) -> None:
@@ -174,30 +164,15 @@ def raise_space_watermark(connection: Connection, fresh: JobRow, *, is_forgettin
 
     One statement that reads and writes, so that no change is lost between two workers.
     """
-    first = job_values(fresh) | {"input_watermark": 1, "forget_watermark": int(is_forgetting)}
-    risen = jobs.c.input_watermark + 1
-    connection.execute(
-        insert(connection, jobs)
-        .values(first)
-        .on_conflict_do_update(
-            index_elements=["kind", "key"],
-            set_={
-                "input_watermark": risen,
-                "forget_watermark": risen if is_forgetting else jobs.c.forget_watermark,
-                "status": case(
-                    (jobs.c.status == JobStatus.DONE.value, JobStatus.PENDING.value),
-                    else_=jobs.c.status,
-                ),
-            },
-        )
+    first = {"input_watermark": 1, "forget_watermark": int(is_forgetting)}
+    risen = "jobs.input_watermark + 1"
+    changes = (
+        f"input_watermark = {risen}, "
+        f"forget_watermark = {risen if is_forgetting else 'jobs.forget_watermark'}, "
+        "status = CASE WHEN jobs.status = 'done' THEN 'pending' ELSE jobs.status END"
     )
-
-
-def insert(connection: Connection, table: Table) -> Any:
-    """An INSERT that knows ON CONFLICT; both databases spell it alike, SQLAlchemy has one each."""
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(table)
-    return sqlite.insert(table)
+    statement = _insert_statement(jobs, is_postgres(connection), f"DO UPDATE SET {changes}")
+    connection.execute(statement, job_values(fresh) | first)
 
 
 def upsert(
@@ -206,14 +181,42 @@ def upsert(
     """Insert rows or overwrite those of the same key, but for the columns to ``keep``."""
     if not rows:
         return
-    keys = [column.name for column in table.primary_key]
-    statement = insert(connection, table)
-    changed = {
-        name: statement.excluded[name] for name in rows[0] if name not in keys and name not in keep
-    }
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=keys, set_=changed), list(rows)
+    keys = {column.name for column in table.primary_key}
+    changes = ", ".join(
+        f"{name} = excluded.{name}" for name in rows[0] if name not in keys and name not in keep
     )
+    statement = _insert_statement(
+        table, is_postgres(connection), f"DO UPDATE SET {changes}", tuple(rows[0])
+    )
+    connection.execute(statement, rows if len(rows) > 1 else rows[0])
+
+
+def insert_new(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
+    """Insert those rows whose key is not there yet."""
+    if rows:
+        statement = _insert_statement(table, is_postgres(connection), "DO NOTHING", tuple(rows[0]))
+        connection.execute(statement, rows if len(rows) > 1 else rows[0])
+
+
+def is_postgres(connection: Connection) -> bool:
+    """True on PostgreSQL, false on SQLite."""
+    return connection.dialect.name == "postgresql"
+
+
+@cache
+def _insert_statement(
+    table: Table, is_postgres: bool, action: str, names: tuple[str, ...] | None = None
+) -> TextClause:
+    # Spelt out, since SQLAlchemy builds its own ON CONFLICT anew for each execution: that took
+    # more time than all the rest of a claim.
+    columns = [table.c[name] for name in names] if names else list(table.c)
+    keys = ", ".join(column.name for column in table.primary_key)
+    place = f"{POSTGRES_SCHEMA}.{table.name}" if is_postgres else table.name
+    return text(
+        f"INSERT INTO {place} AS {table.name} ({', '.join(column.name for column in columns)}) "
+        f"VALUES ({', '.join(':' + column.name for column in columns)}) "
+        f"ON CONFLICT ({keys}) {action}"
+    ).bindparams(*(bindparam(column.name, type_=column.type) for column in columns))
 
 
 def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:

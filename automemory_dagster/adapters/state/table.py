@@ -98,8 +98,9 @@ Index("ix_threads_by_space", threads.c.space_id)
 jobs = Table(
     "jobs",
     metadata,
-    Column("kind", Identifier, primary_key=True),
+    # The key first: a planner without statistics takes one kind for one row, and joins by it alone.
     Column("key", Identifier, primary_key=True),
+    Column("kind", Identifier, primary_key=True),
     Column("status", CleanText, nullable=False),
     Column("lease_token", CleanText),
     Column("worker", CleanText, nullable=False),

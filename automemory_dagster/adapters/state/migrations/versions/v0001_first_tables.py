@@ -93,8 +93,8 @@ def _threads() -> None:
 def _jobs() -> None:
     op.create_table(
         "jobs",
-        _key("kind", nullable=False),
         _key("key", nullable=False),
+        _key("kind", nullable=False),
         _text("status"),
         sa.Column("lease_token", sa.Text()),
         _text("worker"),
@@ -112,7 +112,7 @@ def _jobs() -> None:
         sa.Column("before_claim", sa.Text()),
         _moment("last_success_at"),
         _number("forget_watermark"),
-        sa.PrimaryKeyConstraint("kind", "key", name="pk_jobs"),
+        sa.PrimaryKeyConstraint("key", "kind", name="pk_jobs"),
     )
     running = sa.text("status = 'running'")
     op.create_index(
