@@ -47,8 +47,10 @@ _PARTS = compile_bytes(
 _BEFORE_NAME = compile_bytes(rb"[A-Za-z0-9_.\-]{0,64}\z")
 _GAP = compile_bytes(rb"(?:[ \t]|\*{1,2}|\\+t)*")
 _GAP_LINES = compile_bytes(rb"""(?:[ \t\r\n(]|\\+[nrt])*\[?\s*""")
-_LINE_START = re.compile(rb"(?:^|\n|\\n|\\r)[ \t]*(?:[+\->#$*|]{1,3}[ \t]*)?(?:\d+[:|\t ]\s*)?"
-                         rb"(?:(?:export|set|setx|env|declare -x|local|ENV|ARG)[ \t]+)?[\"'`]?\Z")
+_LINE_START = re.compile(
+    rb"(?:^|\n|\\n|\\r)[ \t]*(?:[+\->#$*|]{1,3}[ \t]*)?(?:\d+[:|\t ]\s*)?"
+    rb"(?:(?:export|set|setx|env|declare -x|local|ENV|ARG)[ \t]+)?[\"'`]?\Z"
+)
 _LIST = compile_bytes(rb"""\[(?:\s|\\+[nrt])*(\\*["'])""")
 _NEXT_ITEM = compile_bytes(rb"""\s*,(?:\s|\\+[nrt])*""")
 _JOINED = compile_bytes(rb"""[ \t]*[+.\\]?[ \t]*(?:\r?\n)?[ \t]*[+.]?[ \t]*["']""")
@@ -92,7 +94,9 @@ def judge_value(text: str, name: SecretName, *, quoted: bool = True) -> bool:
     return _is_secret(text, name, _Style.QUOTED if quoted else _Style.ENV)
 
 
-def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, sign: str) -> list[Hit]:
+def _read_after_sign(
+    data: bytes, name_start: int, end: int, name: SecretName, sign: str
+) -> list[Hit]:
     gap = _GAP.match(data, end, min(len(data), end + 64))
     value_start = gap.end() if gap is not None else end
     spaced = value_start > end or data[end - len(sign) - 1 : end - len(sign)] in (b" ", b"\t")
@@ -105,7 +109,9 @@ def _read_after_sign(data: bytes, name_start: int, end: int, name: SecretName, s
     items = _LIST.match(data, value_start, min(len(data), value_start + 24))
     if items is not None:
         return _read_list(data, items.end() - (items.end(1) - items.start(1)), name)
-    value = read_value(data, value_start, tight=not (env or flag or (line_start and sign in (":", "="))))
+    value = read_value(
+        data, value_start, tight=not (env or flag or (line_start and sign in (":", "=")))
+    )
     if value is None or data[value.start : value.end] in (b"(", b"[", b"{"):
         lines = _GAP_LINES.match(data, value_start, min(len(data), value_start + 120))
         value = read_value(data, lines.end(), tight=True) if lines is not None else None
@@ -123,7 +129,9 @@ def _read_list(data: bytes, pos: int, name: SecretName) -> list[Hit]:
         value = read_value(data, pos, tight=True)
         if value is None or not value.quoted or not value.closed:
             break
-        if _is_secret(data[value.start : value.end].decode("utf-8", "replace"), name, _Style.QUOTED):
+        if _is_secret(
+            data[value.start : value.end].decode("utf-8", "replace"), name, _Style.QUOTED
+        ):
             hits.append(Hit(name.kind, value.start, value.end))
         comma = _NEXT_ITEM.match(data, value.after, min(len(data), value.after + 80))
         if comma is None:
@@ -138,7 +146,9 @@ def _judge(
     text = data[value.start : value.end].decode("utf-8", "replace")
     if value.quoted:
         style = _Style.QUOTED
-        if _CLOSES.match(text) or (data[value.start - 1 : value.start] == b"`" and re.search(r"\s", text)):
+        if _CLOSES.match(text) or (
+            data[value.start - 1 : value.start] == b"`" and re.search(r"\s", text)
+        ):
             return []
     elif env:
         style = _Style.ENV
@@ -147,7 +157,9 @@ def _judge(
         style, value, text = _bare_style(data, value, text, name, sign, line_start=line_start)
     if sign in (",", "|") and not (looks_random(text, minimum=8) or _is_strong_password(text)):
         return []
-    is_yaml = style is _Style.LINE and sign == ":" and data[value.end : value.end + 1] not in (b",", b";")
+    is_yaml = (
+        style is _Style.LINE and sign == ":" and data[value.end : value.end + 1] not in (b",", b";")
+    )
     if not _is_secret(text, name, style, is_yaml=is_yaml):
         return []
     last = follow(data, value, tight=style is _Style.INLINE)
@@ -169,7 +181,11 @@ def _bare_style(
         value, text = _cut_connection_string(value, text)
         return _Style.LINE, value, text
     whole = data[value.start : line_end].split(b" #")[0].rstrip().decode("utf-8", "replace")
-    phrase = name.strength is Strength.PASSWORD and not is_prose(whole) and not rest.startswith((b"=", b"#", b"(", b"|"))
+    phrase = (
+        name.strength is Strength.PASSWORD
+        and not is_prose(whole)
+        and not rest.startswith((b"=", b"#", b"(", b"|"))
+    )
     if phrase and (name.kind == "passphrase" or re.search(r"\d", whole)) and not is_code(text):
         end = value.start + len(whole.encode())
         return _Style.QUOTED, Value(value.start, min(end, line_end), False, True, end), whole
@@ -187,8 +203,14 @@ def _is_secret(text: str, name: SecretName, style: _Style, *, is_yaml: bool = Fa
     if name.strength is Strength.WEAK:
         if name.kind == "auth" and re.fullmatch(r"[\w.@+-]{1,64}:[^\s:]*\d[^\s:]*", text):
             return style in (_Style.QUOTED, _Style.ENV) and len(text) >= 8
-        hash_counts = name.kind == "session_cookie" or (name.kind == "signature" and style is _Style.ENV)
-        return looks_random(text, minimum=16) and not is_uuid(text) and (hash_counts or not is_hash(text))
+        hash_counts = name.kind == "session_cookie" or (
+            name.kind == "signature" and style is _Style.ENV
+        )
+        return (
+            looks_random(text, minimum=16)
+            and not is_uuid(text)
+            and (hash_counts or not is_hash(text))
+        )
     if style is _Style.QUOTED and re.search(r"\s", text):
         return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
     if name.strength is Strength.STRONG:
@@ -198,15 +220,25 @@ def _is_secret(text: str, name: SecretName, style: _Style, *, is_yaml: bool = Fa
 
 def _is_strong_value(text: str, style: _Style) -> bool:
     """A machine-made value: letters with digits, or letters alone that are no words."""
-    if len(text) < 6 or re.fullmatch(r"[\d.,:+\-/ ]+", text) or re.fullmatch(r"v?\d+(?:\.\w+)+", text):
+    if (
+        len(text) < 6
+        or re.fullmatch(r"[\d.,:+\-/ ]+", text)
+        or re.fullmatch(r"v?\d+(?:\.\w+)+", text)
+    ):
         return False
     if re.search(r"\d", text) and re.search(r"[A-Za-z]", text):
         return style in (_Style.QUOTED, _Style.ENV) or not is_wordy(text) or len(text) >= 20
     if style is _Style.QUOTED:
-        return len(text) >= 8 and not is_wordy(text) or (len(text) >= 16 and re.fullmatch(r"[a-z]+|[A-Z]+", text) is not None)
+        return (
+            len(text) >= 8
+            and not is_wordy(text)
+            or (len(text) >= 16 and re.fullmatch(r"[a-z]+|[A-Z]+", text) is not None)
+        )
     if style is _Style.ENV:
         return len(text) >= 8 and "_" not in text
-    return looks_random(text, minimum=12) or (len(text) >= 16 and re.search(r"[^\w.\-]", text) is not None)
+    return looks_random(text, minimum=12) or (
+        len(text) >= 16 and re.search(r"[^\w.\-]", text) is not None
+    )
 
 
 def _is_password(text: str, style: _Style) -> bool:
@@ -220,13 +252,20 @@ def _is_password(text: str, style: _Style) -> bool:
     if re.search(r"[A-Za-z]\d|\d[A-Za-z]", text):
         return len(text) >= 5 and not _names_a_password(text)
     plain_word = re.fullmatch(r"[a-z]{6,}", text) is not None
-    return style is _Style.LINE and plain_word and not is_vocabulary(text) and not _names_a_password(text)
+    return (
+        style is _Style.LINE
+        and plain_word
+        and not is_vocabulary(text)
+        and not _names_a_password(text)
+    )
 
 
 def _is_strong_password(text: str) -> bool:
     if len(text) < 6 or len({_kind(c) for c in text}) < 3:
         return False
-    return re.search(r"\d", text) is not None or (len(text) >= 8 and re.search(r"[!@#^*%]", text) is not None)
+    return re.search(r"\d", text) is not None or (
+        len(text) >= 8 and re.search(r"[!@#^*%]", text) is not None
+    )
 
 
 def _names_a_password(text: str) -> bool:
@@ -252,7 +291,9 @@ def _cut_connection_string(value: Value, text: str) -> tuple[Value, str]:
 def _joined_literals(data: bytes, pos: int, name: SecretName) -> list[Hit]:
     """Further pieces of a literal that was split over lines: ``"abc" + "def"``, ``"abc" \\`` and the next line."""
     hits: list[Hit] = []
-    while len(hits) < 64 and (glue := _JOINED.match(data, pos, min(len(data), pos + 80))) is not None:
+    while (
+        len(hits) < 64 and (glue := _JOINED.match(data, pos, min(len(data), pos + 80))) is not None
+    ):
         value = read_value(data, glue.end() - 1, tight=True)
         if value is None or not value.closed:
             break
@@ -269,7 +310,9 @@ def _name_start(data: bytes, start: int) -> int:
     low = max(0, start - 64)
     found = _BEFORE_NAME.search(data[low:start])
     begin = low + found.start() if found is not None else start
-    while begin < start and data[begin - 1 : begin] == b"\\" and data[begin : begin + 1] in b"nrtbf":
+    while (
+        begin < start and data[begin - 1 : begin] == b"\\" and data[begin : begin + 1] in b"nrtbf"
+    ):
         begin += 1
     while begin < start and data[begin : begin + 1] in (b"-", b"."):
         begin += 1

@@ -56,7 +56,9 @@ class Engine:
         if redact_personal:
             anchors.append((personal.ANCHOR, personal.read_personal))
         self._readers = [reader for _, reader in anchors]
-        self._indivisible = [n for n, reader in enumerate(self._readers, 1) if reader in _INDIVISIBLE]
+        self._indivisible = [
+            n for n, reader in enumerate(self._readers, 1) if reader in _INDIVISIBLE
+        ]
         alternatives = "|".join(f"({anchor})" for anchor, _ in anchors)
         self._anchor = compile_bytes(alternatives, memory_bytes=_CACHE_BYTES)
         self._gate = Gate("|".join(anchor for anchor, _ in anchors), memory_bytes=_CACHE_BYTES)
@@ -81,7 +83,9 @@ class Engine:
         findings: list[Finding] = []
         byte_offset = char_offset = 0
         for hit in self._scan(data):
-            start = char_offset + len(data[byte_offset : hit.start].decode("utf-8", "surrogatepass"))
+            start = char_offset + len(
+                data[byte_offset : hit.start].decode("utf-8", "surrogatepass")
+            )
             end = start + len(data[hit.start : hit.end].decode("utf-8", "surrogatepass"))
             findings.append(Finding(hit.kind, start, end))
             byte_offset, char_offset = hit.end, end
@@ -172,6 +176,9 @@ def _outside_markers(data: bytes, hits: list[Hit]) -> list[Hit]:
                 start = markers[probe][1]
             end = max(end, markers[probe][1])
             probe += 1
-        if end > start and MARKER.fullmatch(data[start:end].decode("utf-8", "surrogatepass")) is None:
+        if (
+            end > start
+            and MARKER.fullmatch(data[start:end].decode("utf-8", "surrogatepass")) is None
+        ):
             kept.append(Hit(hit.kind, start, end))
     return kept

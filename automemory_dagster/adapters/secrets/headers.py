@@ -14,9 +14,7 @@ from automemory_dagster.adapters.secrets.placeholders import is_code, is_path, i
 from automemory_dagster.adapters.secrets.randomness import is_uuid, is_wordy, looks_random
 from automemory_dagster.adapters.secrets.value_reader import read_value
 
-SCHEME_ANCHOR = (
-    r"(?i:\b(?:proxy-)?authorization\\*[\"']?\]?\s*[:=,]\s*\\*[\"']?|n?\bbearer(?:[ \t]|%20)|\bbasic[ \t]+[a-z0-9+/]{8})"
-)
+SCHEME_ANCHOR = r"(?i:\b(?:proxy-)?authorization\\*[\"']?\]?\s*[:=,]\s*\\*[\"']?|n?\bbearer(?:[ \t]|%20)|\bbasic[ \t]+[a-z0-9+/]{8})"
 COOKIE_ANCHOR = r"(?i:\b(?:set-)?cookie\\*[\"']?\s*[:=,]\s*\\*[\"']?|(?:[ \t]-b|--cookie)[ \t=]+\\*[\"']?[a-z0-9_.-]+=)"
 FLAG_ANCHOR = (
     r"(?i:[\s\"'`,\[(]--?(?:[a-z0-9]+[-_.]){0,4}(?:password|passwd|passphrase|pass|pwd|secret|token|key|credentials?|pat)"
@@ -28,12 +26,16 @@ FLAG_ANCHOR = (
     r"|\becho[ \t]+(?:-n[ \t]+)?[^\n|]{6,200}\|[^\n|]{0,80}(?:--password-stdin|--with-token|chpasswd|sudo -S|--passphrase-fd)"
     r"|\bcurl\b[^\n|;]{0,160}?[ \t](?:-u|--user)[ \t=]*\\*[\"']?[^\s:\"']{1,64}:)"
 )
-_SCHEME = compile_bytes(r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)")
+_SCHEME = compile_bytes(
+    r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)"
+)
 _CREDENTIAL = compile_bytes(rb"[A-Za-z0-9._~+/=:|-]+")
 _HEADER_CREDENTIAL = compile_bytes(rb"""[^\s"'`,;<>\\\x00\x1b]+""")
 _FLAG_NAME = re.compile(rb"--?([A-Za-z0-9_.-]+)[\"'\\]*(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)\Z")
 _COOKIE_PAIR = re.compile(r"([^\s=;,\"']+)=([^\s;,\"'\\]+)")
-_COOKIE_ATTRIBUTES = frozenset("path domain expires max-age samesite secure httponly priority version".split())
+_COOKIE_ATTRIBUTES = frozenset(
+    "path domain expires max-age samesite secure httponly priority version".split()
+)
 
 
 def read_scheme(data: bytes, start: int, end: int) -> list[Hit]:
@@ -60,7 +62,12 @@ def read_scheme(data: bytes, start: int, end: int) -> list[Hit]:
 
 def read_cookies(data: bytes, start: int, end: int) -> list[Hit]:
     """The values of a cookie header that identify a session; attributes and plain settings stay."""
-    begin = max(data.rfind(b" ", start, end), data.rfind(b"'", start, end), data.rfind(b'"', start, end)) + 1
+    begin = (
+        max(
+            data.rfind(b" ", start, end), data.rfind(b"'", start, end), data.rfind(b'"', start, end)
+        )
+        + 1
+    )
     if b"cookie" in data[start:end].lower() and not data[start:end].lstrip().startswith(b"-"):
         begin = end
     line = data[begin : min(len(data), begin + 4096)]
@@ -71,7 +78,9 @@ def read_cookies(data: bytes, start: int, end: int) -> list[Hit]:
         name, value = pair.group(1), pair.group(2)
         if name.lower() in _COOKIE_ATTRIBUTES or is_placeholder(value) or "[REDACTED" in value:
             continue
-        known = judge_name(name) is not None or re.search(r"(?i)sess|sid|auth|token|csrf|remember", name)
+        known = judge_name(name) is not None or re.search(
+            r"(?i)sess|sid|auth|token|csrf|remember", name
+        )
         if looks_random(value, minimum=12) or (known and len(value) >= 8 and not is_wordy(value)):
             hits.append(Hit("session_cookie", begin + pair.start(2), begin + pair.end(2)))
     return hits
@@ -93,14 +102,25 @@ def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
     if value is None:
         return []
     text = data[value.start : value.end].decode("utf-8", "replace")
-    if is_placeholder(text) or (not value.quoted and is_code(text, in_shell=True)) or text.startswith("-") or is_path(text):
+    if (
+        is_placeholder(text)
+        or (not value.quoted and is_code(text, in_shell=True))
+        or text.startswith("-")
+        or is_path(text)
+    ):
         return []
     if re.search(r"\s", text) and name.strength is not Strength.PASSWORD:
         return []
     plain = re.fullmatch(r"[a-z]+|\d{1,3}|[A-Z][a-z]+", text) is not None
-    if len(text) < 3 or (plain and not value.quoted) or (name.strength is not Strength.PASSWORD and is_wordy(text)):
+    if (
+        len(text) < 3
+        or (plain and not value.quoted)
+        or (name.strength is not Strength.PASSWORD and is_wordy(text))
+    ):
         return []
-    if data[start : start + 6].lower() == b"config" and not (looks_random(text) or re.search(r"\d[!-~]*[!@#$%^*]|[!@#$%^*][!-~]*\d", text)):
+    if data[start : start + 6].lower() == b"config" and not (
+        looks_random(text) or re.search(r"\d[!-~]*[!@#$%^*]|[!@#$%^*][!-~]*\d", text)
+    ):
         return []
     if name.strength is Strength.WEAK and not looks_random(text, minimum=16):
         return []
@@ -128,8 +148,17 @@ def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:
         return True
     has_digit = any(c.isdigit() for c in text)
     if in_header:
-        return has_digit or re.search(r"[!@#^*$%]", text) is not None or (len(text) >= 16 and not is_code(text) and "_" not in text)
-    return has_digit and len(text) >= 8 and not is_wordy(text) or (len(text) >= 20 and "_" not in text and "-" not in text)
+        return (
+            has_digit
+            or re.search(r"[!@#^*$%]", text) is not None
+            or (len(text) >= 16 and not is_code(text) and "_" not in text)
+        )
+    return (
+        has_digit
+        and len(text) >= 8
+        and not is_wordy(text)
+        or (len(text) >= 20 and "_" not in text and "-" not in text)
+    )
 
 
 def _is_basic(text: str) -> bool:

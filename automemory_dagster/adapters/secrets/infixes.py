@@ -23,27 +23,55 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("azure_openai_key", r"(?:JQQJ9|AZDO)[A-Za-z0-9]{4}", ""),
     ("mailchimp_key", r"[0-9a-f]{32}-us\d", r"[0-9a-f]{32}-us\d{1,2}"),
-    ("mailgun_key", r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}", r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"),
+    (
+        "mailgun_key",
+        r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}",
+        r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}",
+    ),
     ("zhipu_key", r"[0-9a-f]{32}\.[A-Za-z0-9]{16}", r"[0-9a-f]{32}\.[A-Za-z0-9]{16}"),
-    ("terraform_token", r"[A-Za-z0-9]{14}\.atlasv1\.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{30,}"),
-    ("asana_token", r"\d/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}", r"\d/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}"),
+    (
+        "terraform_token",
+        r"[A-Za-z0-9]{14}\.atlasv1\.",
+        r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{30,}",
+    ),
+    (
+        "asana_token",
+        r"\d/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}",
+        r"\d/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}",
+    ),
     (
         "webhook_url",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/",
         r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,})",
     ),
     ("webhook_url", r"/api/webhooks/\d{10,20}/", r"/api/webhooks/\d{10,20}/([A-Za-z0-9_-]{40,})"),
-    ("webhook_url", r"\.office\.com/webhookb?2?/", r"\.office\.com/webhookb?2?/([A-Za-z0-9@/_-]{40,})"),
+    (
+        "webhook_url",
+        r"\.office\.com/webhookb?2?/",
+        r"\.office\.com/webhookb?2?/([A-Za-z0-9@/_-]{40,})",
+    ),
     ("webhook_url", r"/open-apis/bot/v2/hook/", r"/open-apis/bot/v2/hook/([A-Za-z0-9-]{20,})"),
-    ("webhook_url", r"/cgi-bin/webhook/send\?key=", r"/cgi-bin/webhook/send\?key=([A-Za-z0-9-]{20,})"),
+    (
+        "webhook_url",
+        r"/cgi-bin/webhook/send\?key=",
+        r"/cgi-bin/webhook/send\?key=([A-Za-z0-9-]{20,})",
+    ),
 )
 _COMPILED: tuple[tuple[str, Pattern, Pattern | None], ...] = tuple(
-    (kind, compile_bytes(anchor), compile_bytes(full) if full else None) for kind, anchor, full in _FORMS
+    (kind, compile_bytes(anchor), compile_bytes(full) if full else None)
+    for kind, anchor, full in _FORMS
 )
 _AROUND = compile_bytes(rb"[A-Za-z0-9]{0,90}\z")
 _WORD_AT = compile_bytes(rb"[A-Za-z0-9]{0,90}")
 
-ANCHOR = "(?:" + "|".join(anchor if anchor.startswith(("/", r"\.", "hooks", "(?:JQ")) else BOUNDARY + anchor for _, anchor, _ in _FORMS) + ")"
+ANCHOR = (
+    "(?:"
+    + "|".join(
+        anchor if anchor.startswith(("/", r"\.", "hooks", "(?:JQ")) else BOUNDARY + anchor
+        for _, anchor, _ in _FORMS
+    )
+    + ")"
+)
 
 
 def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
@@ -60,7 +88,11 @@ def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
         begin, stop = found.span(1) if found.group(0) and _has_group(found) else found.span()
         text = data[begin:stop].decode("latin-1")
         drawn = has_random_run(text) or looks_random(text, minimum=16)
-        if (drawn and not is_placeholder(text)) or kind == "webhook_url" and any(c.isdigit() for c in text):
+        if (
+            (drawn and not is_placeholder(text))
+            or kind == "webhook_url"
+            and any(c.isdigit() for c in text)
+        ):
             return [Hit(kind, begin, stop)]
     return []
 

@@ -85,15 +85,25 @@ def judge_name(name: str) -> SecretName | None:
         return SecretName("password", Strength.PASSWORD)
     if last in _PASS_WORDS or (last == "word" and before == "pass"):
         return SecretName("password", Strength.STRONG if before else Strength.WEAK)
-    if last.endswith("passphrase") or last in ("phrase", "code") and before in ("pass", "seed", "recovery", "mnemonic"):
+    if (
+        last.endswith("passphrase")
+        or last in ("phrase", "code")
+        and before in ("pass", "seed", "recovery", "mnemonic")
+    ):
         return SecretName("passphrase", Strength.PASSWORD)
     if last in _SECRET_WORDS or last.endswith("secret"):
         return SecretName("secret", Strength.STRONG)
-    return _judge_token(last, before) or _judge_key(last, before, words) or _judge_session(last, before, words)
+    return (
+        _judge_token(last, before)
+        or _judge_key(last, before, words)
+        or _judge_session(last, before, words)
+    )
 
 
 def _judge_token(last: str, before: str) -> SecretName | None:
-    if last in ("jwt", "bearer") or (last == "pat" and before in ("github", "gitlab", "azure", "devops", "git", "gh")):
+    if last in ("jwt", "bearer") or (
+        last == "pat" and before in ("github", "gitlab", "azure", "devops", "git", "gh")
+    ):
         return SecretName("token", Strength.STRONG)
     if last == "token" and before not in _TOKEN_NEUTRAL:
         return SecretName("token", Strength.STRONG)

@@ -18,7 +18,9 @@ _BREAK = r"""(?:(?:\s|\\+n)[A-Za-z0-9_./-]{1,100}:\d{1,5}:|(?:\n|\\+n)-|\s|\\+[n
 _BODY = compile_bytes(
     rf"(?:{_BREAK}*(?:[A-Za-z][A-Za-z-]*: [^\n\\]{{0,200}}|[A-Za-z0-9+/=]{{16,}}|=[A-Za-z0-9+/]{{4}}))+"
 )
-_TAIL_LINES = compile_bytes(rf"(?:[A-Za-z0-9+/=]{{20,}}{_BREAK}+)+(?:[A-Za-z0-9+/=]{{1,76}}{_BREAK}*)?\z")
+_TAIL_LINES = compile_bytes(
+    rf"(?:[A-Za-z0-9+/=]{{20,}}{_BREAK}+)+(?:[A-Za-z0-9+/=]{{1,76}}{_BREAK}*)?\z"
+)
 _LONGEST_BLOCK_BYTES = 32_768
 _MATERIAL = compile_bytes(rb"[A-Za-z0-9+/=]{16,}")
 

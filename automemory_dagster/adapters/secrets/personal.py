@@ -27,7 +27,9 @@ def read_personal(data: bytes, start: int, end: int) -> list[Hit]:
     """The e-mail address or the name at the anchor."""
     if _EMAIL.match(data, start, end) is not None:
         address = data[start:end].lower()
-        if address.startswith((b"git@", b"noreply@")) or re.search(rb"[.@]example\.|\.local$", address):
+        if address.startswith((b"git@", b"noreply@")) or re.search(
+            rb"[.@]example\.|\.local$", address
+        ):
             return []
         return [Hit("email", start, end)]
     lead = _LEAD.match(data, start, end)

@@ -31,7 +31,9 @@ _VOCABULARY = frozenset(
     密码 密钥 口令 令牌 您的 你的 示例
     """.split()
 )
-_ALWAYS = frozenset("your example changeme placeholder redacted dummy sample insert replace xxxx todo".split())
+_ALWAYS = frozenset(
+    "your example changeme placeholder redacted dummy sample insert replace xxxx todo".split()
+)
 _REFERENCE = re.compile(
     r"""(?xi)
     \$\{?[a-z_]\w*(?:[:?+\-=][^}\s]*)?\}? [;,)]* $        # $NAME ${NAME:-x}
@@ -47,8 +49,12 @@ _REFERENCE = re.compile(
     | file://|https?://|ssh://|git@
     """
 )
-_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}")
-_CALL = re.compile(r"(?:await\s+|new\s+|&|\*|!)*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]?[(\[{<]")
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}"
+)
+_CALL = re.compile(
+    r"(?:await\s+|new\s+|&|\*|!)*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]?[(\[{<]"
+)
 _DOTTED = re.compile(r"[*&!]*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,)\]}?:!]*")
 _STOP_WORDS = frozenset(
     """
@@ -76,7 +82,9 @@ def _is_placeholder(value: str) -> bool:
         return True
     if len(set(bare)) <= 2 and not bare.isdigit() or re.search(r"\*{3,}|\.{3,}|…|•{2}|#{4,}", bare):
         return True
-    if re.search(r"(?i)x{4,}|_{4,}|0{6,}", bare) and not has_random_run(re.sub(r"(?i)x{4,}|0{6,}", "-", bare)):
+    if re.search(r"(?i)x{4,}|_{4,}|0{6,}", bare) and not has_random_run(
+        re.sub(r"(?i)x{4,}|0{6,}", "-", bare)
+    ):
         return True
     if bare.endswith(("EXAMPLE", "EXAMPLEKEY")):
         return True
@@ -87,12 +95,17 @@ def is_path(value: str) -> bool:
     """True for a file path, absolute or relative; a key that happens to start with a slash is not one."""
     if not _PATH.fullmatch(value):
         return False
-    return not any(looks_random(part, minimum=20) and not is_wordy(part) for part in re.split(r"[/\\]", value))
+    return not any(
+        looks_random(part, minimum=20) and not is_wordy(part) for part in re.split(r"[/\\]", value)
+    )
 
 
 def is_vocabulary(value: str) -> bool:
     """True when every word is one that documentation uses in place of a secret."""
-    words = [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f]+", value)]
+    words = [
+        word.lower()
+        for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f]+", value)
+    ]
     if not words or re.search(r"[!@#$%^&*+~]", value):
         return False
     joined = re.sub(r"[^a-z]", "", value.lower())
@@ -113,21 +126,32 @@ def is_code(value: str, *, in_shell: bool = False) -> bool:
         return True
     dotted = _DOTTED.fullmatch(value)
     counted = re.search(r"\d", value) is not None
-    if dotted and not (counted and (in_shell or re.search(r"[A-Z]", value))) and is_wordy(re.sub(r"\W+", "_", value).strip("_")):
+    if (
+        dotted
+        and not (counted and (in_shell or re.search(r"[A-Z]", value)))
+        and is_wordy(re.sub(r"\W+", "_", value).strip("_"))
+    ):
         return True
-    return value.startswith(("lambda", "(", "[", "{", "->", "=>", "==", "&", "|", "@", "!", "?")) and not re.search(
-        r"\d", value[:64]
-    )
+    return value.startswith(
+        ("lambda", "(", "[", "{", "->", "=>", "==", "&", "|", "@", "!", "?")
+    ) and not re.search(r"\d", value[:64])
 
 
 def _is_callable_name(text: str) -> bool:
     """``b64decode(`` and ``sha256[``: words, each with one short number in it at most."""
     if text.endswith("("):
-        return all(re.fullmatch(r"[A-Za-z$]*\d{0,3}[A-Za-z]*", part) for part in re.split(r"[^A-Za-z0-9$]+", text))
+        return all(
+            re.fullmatch(r"[A-Za-z$]*\d{0,3}[A-Za-z]*", part)
+            for part in re.split(r"[^A-Za-z0-9$]+", text)
+        )
     return is_wordy(re.sub(r"\W+", "_", text).strip("_") or "x")
 
 
 def is_prose(value: str) -> bool:
     """True for several words of which one is a function word: a message to people, not a passphrase."""
     words = re.findall(r"[A-Za-z']+", value.lower())
-    return len(value.split()) > 1 and len(words) > 1 and (any(word in _STOP_WORDS for word in words) or is_vocabulary(value))
+    return (
+        len(value.split()) > 1
+        and len(words) > 1
+        and (any(word in _STOP_WORDS for word in words) or is_vocabulary(value))
+    )

@@ -72,7 +72,9 @@ class ShapeTable:
             lead = shapes[0].lead if len({shape.lead for shape in shapes}) == 1 else _ANY_LEAD
             by_lead.setdefault(lead, []).append(re.escape(prefix.decode()))
         starts = (f"(?:{'|'.join(prefixes)}){lead}{{6}}" for lead, prefixes in by_lead.items())
-        signs = [re.escape(prefix.decode()) for prefix in self._by_prefix if not prefix[:1].isalnum()]
+        signs = [
+            re.escape(prefix.decode()) for prefix in self._by_prefix if not prefix[:1].isalnum()
+        ]
         return rf"(?:{BOUNDARY}(?:{'|'.join(starts)})|(?:{'|'.join(signs)})[A-Za-z0-9./])"
 
     def read(self, data: bytes, start: int, end: int) -> list[Hit]:
@@ -83,13 +85,17 @@ class ShapeTable:
                 found = shape.pattern.match(data, start)
                 if found is None:
                     continue
-                tail = data[start + length : min(found.end(), start + length + 512)].decode("latin-1")
+                tail = data[start + length : min(found.end(), start + length + 512)].decode(
+                    "latin-1"
+                )
                 if _is_drawn(tail) or (shape.trusted and _is_no_name(tail)):
                     return [Hit(shape.kind, start, wrapped_end(data, found.end()))]
         return []
 
 
-_WRAP = compile_bytes(rb"""(?:[ \t]*\\?\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[+>|][ \t]?)?([A-Za-z0-9_\-./+=]{6,})(?:[\s"'`,;)\\]|\z)""")
+_WRAP = compile_bytes(
+    rb"""(?:[ \t]*\\?\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[+>|][ \t]?)?([A-Za-z0-9_\-./+=]{6,})(?:[\s"'`,;)\\]|\z)"""
+)
 
 
 def wrapped_end(data: bytes, end: int) -> int:
@@ -110,7 +116,12 @@ def wrapped_end(data: bytes, end: int) -> int:
 def _is_drawn(tail: str) -> bool:
     if is_placeholder(tail):
         return False
-    if len(tail) >= 20 and tail.isalnum() and any(c.isdigit() for c in tail) and any(c.isalpha() for c in tail):
+    if (
+        len(tail) >= 20
+        and tail.isalnum()
+        and any(c.isdigit() for c in tail)
+        and any(c.isalpha() for c in tail)
+    ):
         return True
     if has_random_run(tail, minimum=10) or looks_random(tail, minimum=16):
         return True

@@ -11,7 +11,9 @@ from automemory_dagster.adapters.secrets.placeholders import is_placeholder
 from automemory_dagster.adapters.secrets.randomness import looks_random
 
 ANCHOR = r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])[^\s/@:"'`<>\\]{0,128}(?::[^\s@"'`<>\\]{1,256})?@|oracle:thin:[A-Za-z0-9_]{1,64}/[^\s@"'/]{3,64}@"""
-_PARTS = compile_bytes(r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])([^\s/@:"'`<>\\]*)(?:(:)([^\s"'`<>\\]*))?@""")
+_PARTS = compile_bytes(
+    r"""(?::|%3[aA])(?://|\\/\\/|%2[fF]%2[fF])([^\s/@:"'`<>\\]*)(?:(:)([^\s"'`<>\\]*))?@"""
+)
 _HARMLESS_USERS = frozenset({"git", "user", "username"})
 
 
@@ -20,7 +22,9 @@ def read_url(data: bytes, start: int, end: int) -> list[Hit]:
     parts = _PARTS.match(data, start, _end_of_authority(data, end))
     if parts is None:
         slash = data.find(b"/", start, end)
-        return [Hit("url_password", slash + 1, end - 1)] if data.startswith(b"oracle", start) else []
+        return (
+            [Hit("url_password", slash + 1, end - 1)] if data.startswith(b"oracle", start) else []
+        )
     user = (parts.group(1) or b"").decode("latin-1")
     if parts.group(2):
         text = (parts.group(3) or b"").decode("utf-8", "replace")
@@ -28,7 +32,12 @@ def read_url(data: bytes, start: int, end: int) -> list[Hit]:
             return [Hit("url_password", *parts.span(1))]
         if re.match(r"\d{1,5}/", text):
             return []
-        if not text or is_placeholder(text) or text.lower() == user.lower() or re.match(r"[$%<{\[(]", text):
+        if (
+            not text
+            or is_placeholder(text)
+            or text.lower() == user.lower()
+            or re.match(r"[$%<{\[(]", text)
+        ):
             return []
         return [Hit("url_password", *parts.span(3))]
     if looks_random(user, minimum=16) and user not in _HARMLESS_USERS:

@@ -13,11 +13,14 @@ LIMIT_BYTES = 2048
 
 _OPENING = compile_bytes(r"""(?:[bBrRfFuU@&]{0,2})(\\*)("{3}|'{3}|["'`]|“|‘|「|『|&quot;)""")
 _QUOTE_RUN = {
-    quote: compile_bytes(rb"(\\*)" + quote) for quote in (b'"', b"'", b"`", b'"""', b"'''", b"&quot;")
+    quote: compile_bytes(rb"(\\*)" + quote)
+    for quote in (b'"', b"'", b"`", b'"""', b"'''", b"&quot;")
 }
 _CJK_CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』"}
 _BLOCK_SCALAR = compile_bytes(rb"[|>][+-]?\d?[ \t]*(?:\r?\n|\\+n)[ \t]*")
-_LOOSE_END = compile_bytes(r"""[\s"'`<>\x00\x1b]|\\+[nrtu"'`]|\\$|%26|&amp;|「|」|，|。|；|、|：|！|？|）|（|”|“|》|\xe3\x80\x80""")
+_LOOSE_END = compile_bytes(
+    r"""[\s"'`<>\x00\x1b]|\\+[nrtu"'`]|\\$|%26|&amp;|「|」|，|。|；|、|：|！|？|）|（|”|“|》|\xe3\x80\x80"""
+)
 _TIGHT_END = compile_bytes(
     r"""[\s"'`<>,;&|\]}\x00\x1b]|\\+[nrtu"'`]|\\$|%26|「|」|，|。|；|、|：|！|？|）|（|”|“|》|\xe3\x80\x80"""
 )

@@ -50,18 +50,26 @@ def _redact_field(key: object, value: object, engine: Engine, depth: int) -> obj
     if name.strength is Strength.WEAK:
         plain = isinstance(value, str) and judge_value(value, name)
         return engine.marker(name.kind) if plain else _redact(value, engine, depth)
-    return engine.marker(name.kind) if _is_secret_under(value, name) else _redact(value, engine, depth)
+    return (
+        engine.marker(name.kind) if _is_secret_under(value, name) else _redact(value, engine, depth)
+    )
 
 
 def _is_name(key: str) -> bool:
     """A key that is itself a sentence or holds a marker names nothing."""
-    return len(key) <= 100 and "REDACTED" not in key and re.fullmatch(r"[\w .:/$@-]+", key) is not None
+    return (
+        len(key) <= 100 and "REDACTED" not in key and re.fullmatch(r"[\w .:/$@-]+", key) is not None
+    )
 
 
 def _is_secret_under(value: object, name: SecretName) -> bool:
     """True unless the value under a secret's name says of itself that it is none."""
     if isinstance(value, str):
-        return not is_placeholder(value) and not is_prose(value) and (len(value) >= 3 or is_uuid(value))
+        return (
+            not is_placeholder(value)
+            and not is_prose(value)
+            and (len(value) >= 3 or is_uuid(value))
+        )
     if isinstance(value, int | float):
         return name.strength is Strength.PASSWORD and not isinstance(value, bool)
     if isinstance(value, dict):

@@ -35,7 +35,11 @@ def draw(rng: random.Random, alphabet: str, length: int) -> str:
     while True:
         value = "".join(rng.choice(alphabet) for _ in range(length))
         inner = value[:1].isalnum() and value[-1:].isalnum()
-        if inner and sum(c.isdigit() for c in value) >= min(2, length // 8) and any(c.isalpha() for c in value):
+        if (
+            inner
+            and sum(c.isdigit() for c in value) >= min(2, length // 8)
+            and any(c.isalpha() for c in value)
+        ):
             return value
 
 
@@ -44,7 +48,9 @@ def _t(prefix: str, alphabet: str, length: int, suffix: str = "") -> Maker:
 
 
 def _uuid(rng: random.Random) -> str:
-    return "-".join(draw(rng, HEX, n) if n > 4 else "".join(rng.choices(HEX, k=n)) for n in (8, 4, 4, 4, 12))
+    return "-".join(
+        draw(rng, HEX, n) if n > 4 else "".join(rng.choices(HEX, k=n)) for n in (8, 4, 4, 4, 12)
+    )
 
 
 def _jwt(rng: random.Random) -> str:
@@ -61,7 +67,13 @@ def _password(rng: random.Random) -> str:
 
 
 def _symbol_password(rng: random.Random) -> str:
-    return draw(rng, ALNUM, 4) + rng.choice("!@^*") + draw(rng, ALNUM, 5) + rng.choice("!^*")+ draw(rng, ALNUM, 2)
+    return (
+        draw(rng, ALNUM, 4)
+        + rng.choice("!@^*")
+        + draw(rng, ALNUM, 5)
+        + rng.choice("!^*")
+        + draw(rng, ALNUM, 2)
+    )
 
 
 def _basic(rng: random.Random) -> str:
@@ -102,7 +114,11 @@ FAMILIES: tuple[Family, ...] = (
     F("github_classic", "GITHUB_TOKEN", _t("ghp" + "_", ALNUM, 36)),
     F("github_oauth", "GITHUB_TOKEN", _t("gho" + "_", ALNUM, 36)),
     F("github_server", "GH_TOKEN", _t("ghs" + "_", ALNUM, 36)),
-    F("github_fine", "GITHUB_PAT", lambda r: "github" + "_pat_" + draw(r, ALNUM, 22) + "_" + draw(r, ALNUM, 59)),
+    F(
+        "github_fine",
+        "GITHUB_PAT",
+        lambda r: "github" + "_pat_" + draw(r, ALNUM, 22) + "_" + draw(r, ALNUM, 59),
+    ),
     F("gitlab", "GITLAB_TOKEN", _t("glpat" + "-", URLSAFE, 20)),
     F("gitlab_runner", "CI_RUNNER_TOKEN", _t("glrt" + "-", URLSAFE, 20)),
     F("bitbucket", "BITBUCKET_TOKEN", _t("ATBB", ALNUM, 32)),
@@ -113,10 +129,28 @@ FAMILIES: tuple[Family, ...] = (
     F("google_api", "GOOGLE_API_KEY", _t("AIza", URLSAFE, 35)),
     F("google_oauth_secret", "GOOGLE_CLIENT_SECRET", _t("GOCSPX" + "-", URLSAFE, 28)),
     F("google_access", "GOOGLE_ACCESS_TOKEN", _t("ya29" + ".", URLSAFE, 120)),
-    F("azure_client", "AZURE_CLIENT_SECRET", lambda r: draw(r, ALNUM, 3) + "8Q~" + draw(r, ALNUM + "~_-", 34)),
+    F(
+        "azure_client",
+        "AZURE_CLIENT_SECRET",
+        lambda r: draw(r, ALNUM, 3) + "8Q~" + draw(r, ALNUM + "~_-", 34),
+    ),
     F("azure_storage", "AZURE_STORAGE_ACCOUNT_KEY", _account_key, False),
-    F("slack_bot", "SLACK_BOT_TOKEN", lambda r: f"xox" + f"b-{draw(r, DIGITS, 12) if False else r.randrange(10**11, 10**12)}-{r.randrange(10**11, 10**12)}-{draw(r, ALNUM, 24)}"),
-    F("slack_app", "SLACK_APP_TOKEN", lambda r: f"xapp" + f"-1-A{draw(r, UPPER + DIGITS, 10)}-{r.randrange(10**12, 10**13)}-{draw(r, HEX, 64)}"),
+    F(
+        "slack_bot",
+        "SLACK_BOT_TOKEN",
+        lambda r: (
+            f"xox"
+            + f"b-{draw(r, DIGITS, 12) if False else r.randrange(10**11, 10**12)}-{r.randrange(10**11, 10**12)}-{draw(r, ALNUM, 24)}"
+        ),
+    ),
+    F(
+        "slack_app",
+        "SLACK_APP_TOKEN",
+        lambda r: (
+            f"xapp"
+            + f"-1-A{draw(r, UPPER + DIGITS, 10)}-{r.randrange(10**12, 10**13)}-{draw(r, HEX, 64)}"
+        ),
+    ),
     F("stripe_live", "STRIPE_SECRET_KEY", _t("sk" + "_live_", ALNUM, 24)),
     F("stripe_restricted", "STRIPE_API_KEY", _t("rk" + "_live_", ALNUM, 24)),
     F("stripe_webhook", "STRIPE_WEBHOOK_SECRET", _t("whsec" + "_", ALNUM, 32)),
@@ -124,11 +158,30 @@ FAMILIES: tuple[Family, ...] = (
     F("pypi", "PYPI_TOKEN", _t("pypi" + "-AgEIcHlwaS5vcmc", URLSAFE, 150)),
     F("rubygems", "RUBYGEMS_API_KEY", _t("rubygems" + "_", HEX, 48)),
     F("docker_hub", "DOCKERHUB_TOKEN", _t("dckr" + "_pat_", URLSAFE, 27)),
-    F("telegram", "TELEGRAM_BOT_TOKEN", lambda r: f"{r.randrange(10**8, 10**10)}:AA" + draw(r, URLSAFE, 33)),
-    F("discord", "DISCORD_TOKEN", lambda r: r.choice("MN") + draw(r, ALNUM, 23) + "." + draw(r, ALNUM, 6) + "." + draw(r, URLSAFE, 27)),
+    F(
+        "telegram",
+        "TELEGRAM_BOT_TOKEN",
+        lambda r: f"{r.randrange(10**8, 10**10)}:AA" + draw(r, URLSAFE, 33),
+    ),
+    F(
+        "discord",
+        "DISCORD_TOKEN",
+        lambda r: (
+            r.choice("MN")
+            + draw(r, ALNUM, 23)
+            + "."
+            + draw(r, ALNUM, 6)
+            + "."
+            + draw(r, URLSAFE, 27)
+        ),
+    ),
     F("twilio", "TWILIO_API_KEY", _t("SK", HEX, 32)),
     F("twilio_auth", "TWILIO_AUTH_TOKEN", _t("", HEX, 32), False),
-    F("sendgrid", "SENDGRID_API_KEY", lambda r: "SG" + "." + draw(r, URLSAFE, 22) + "." + draw(r, URLSAFE, 43)),
+    F(
+        "sendgrid",
+        "SENDGRID_API_KEY",
+        lambda r: "SG" + "." + draw(r, URLSAFE, 22) + "." + draw(r, URLSAFE, 43),
+    ),
     F("mailgun", "MAILGUN_API_KEY", _t("key" + "-", HEX, 32)),
     F("mailchimp", "MAILCHIMP_API_KEY", _t("", HEX, 32, "-us12")),
     F("cloudflare", "CLOUDFLARE_API_TOKEN", _t("", URLSAFE, 40), False),
@@ -154,17 +207,41 @@ FAMILIES: tuple[Family, ...] = (
     F("alibaba_secret", "ALIYUN_ACCESS_KEY_SECRET", _t("", ALNUM, 30), False),
     F("tencent_id", "TENCENT_SECRET_KEY", _t("AKID", ALNUM, 32)),
     F("tencent_secret", "TENCENTCLOUD_SECRET_KEY", _t("", ALNUM, 32), False),
-    F("baidu", "QIANFAN_API_KEY", lambda r: "bce" + "-v3/ALTAK-" + draw(r, ALNUM, 21) + "/" + draw(r, HEX, 40)),
-    F("grafana", "GRAFANA_TOKEN", lambda r: "glsa" + "_" + draw(r, ALNUM, 32) + "_" + draw(r, HEX, 8)),
+    F(
+        "baidu",
+        "QIANFAN_API_KEY",
+        lambda r: "bce" + "-v3/ALTAK-" + draw(r, ALNUM, 21) + "/" + draw(r, HEX, 40),
+    ),
+    F(
+        "grafana",
+        "GRAFANA_TOKEN",
+        lambda r: "glsa" + "_" + draw(r, ALNUM, 32) + "_" + draw(r, HEX, 8),
+    ),
     F("vault", "VAULT_TOKEN", _t("hvs" + ".", URLSAFE, 90)),
-    F("terraform", "TFE_TOKEN", lambda r: draw(r, ALNUM, 14) + ".atlas" + "v1." + draw(r, ALNUM, 64)),
-    F("postman", "POSTMAN_API_KEY", lambda r: "PMAK" + "-" + draw(r, HEX, 24) + "-" + draw(r, HEX, 34)),
+    F(
+        "terraform",
+        "TFE_TOKEN",
+        lambda r: draw(r, ALNUM, 14) + ".atlas" + "v1." + draw(r, ALNUM, 64),
+    ),
+    F(
+        "postman",
+        "POSTMAN_API_KEY",
+        lambda r: "PMAK" + "-" + draw(r, HEX, 24) + "-" + draw(r, HEX, 34),
+    ),
     F("new_relic", "NEW_RELIC_API_KEY", _t("NRAK" + "-", UPPER + DIGITS, 27)),
     F("airtable", "AIRTABLE_TOKEN", lambda r: "pat" + draw(r, ALNUM, 14) + "." + draw(r, HEX, 64)),
-    F("tailscale", "TAILSCALE_AUTH_KEY", lambda r: "tskey" + "-auth-" + draw(r, ALNUM, 12) + "CNTRL-" + draw(r, ALNUM, 32)),
+    F(
+        "tailscale",
+        "TAILSCALE_AUTH_KEY",
+        lambda r: "tskey" + "-auth-" + draw(r, ALNUM, 12) + "CNTRL-" + draw(r, ALNUM, 32),
+    ),
     F("doppler", "DOPPLER_TOKEN", _t("dp" + ".pt.", ALNUM, 43)),
     F("planetscale", "PLANETSCALE_PASSWORD", _t("pscale" + "_pw_", ALNUM, 43)),
-    F("brevo", "BREVO_API_KEY", lambda r: "xkeysib" + "-" + draw(r, HEX, 64) + "-" + draw(r, ALNUM, 16)),
+    F(
+        "brevo",
+        "BREVO_API_KEY",
+        lambda r: "xkeysib" + "-" + draw(r, HEX, 64) + "-" + draw(r, ALNUM, 16),
+    ),
     F("password", "DB_PASSWORD", _password, False),
     F("password_symbols", "POSTGRES_PASSWORD", _symbol_password, False),
     F("password_mixed", "SMTP_PASSWD", _t("", ALNUM, 16), False),
@@ -180,7 +257,13 @@ def pem_block(rng: random.Random, label: str = "RSA ") -> str:
     body = draw(rng, BASE64, 64 * 6 + 20)
     lines = [body[i : i + 64] for i in range(0, len(body), 64)]
     dashes = "-" * 5
-    return "\n".join([f"{dashes}BEGIN {label}PRIVATE KEY{dashes}", *lines, f"{dashes}END {label}PRIVATE KEY{dashes}"])
+    return "\n".join(
+        [
+            f"{dashes}BEGIN {label}PRIVATE KEY{dashes}",
+            *lines,
+            f"{dashes}END {label}PRIVATE KEY{dashes}",
+        ]
+    )
 
 
 def basic_credential(rng: random.Random) -> str:

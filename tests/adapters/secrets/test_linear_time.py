@@ -7,10 +7,41 @@ import pytest
 from automemory_dagster.adapters.secrets import redact
 
 UNITS = [
-    "password=", 'password="', "token|", "key: ", "://a:", "://a:b@", "eyJ", "eyJaaaaaaaaaa.", "密码是", "Bearer a1", "Cookie: a=b;",
-    "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----", "aGVsbG8wd29ybGQxMjM0NQ\n-----END RSA PRIVATE KEY-----\n",
-    "\\", '\\"', "a", "A0b1", "--token ", "curl -u a:", "echo aaaaaa|", "the password is ", "sk-aaaaaa", "AKIA", "0", "[REDACTED:token]",
-    "password=[REDACTED:token]", "\ud800", "'''", 'secret=["a1b2c3",', "$6$", "name: TOKEN\n value: ", 'password="a" + "b1" ', "((((", "    ",
+    "password=",
+    'password="',
+    "token|",
+    "key: ",
+    "://a:",
+    "://a:b@",
+    "eyJ",
+    "eyJaaaaaaaaaa.",
+    "密码是",
+    "Bearer a1",
+    "Cookie: a=b;",
+    "-----BEGIN RSA PRIVATE KEY-----\n",
+    "-----END RSA PRIVATE KEY-----",
+    "aGVsbG8wd29ybGQxMjM0NQ\n-----END RSA PRIVATE KEY-----\n",
+    "\\",
+    '\\"',
+    "a",
+    "A0b1",
+    "--token ",
+    "curl -u a:",
+    "echo aaaaaa|",
+    "the password is ",
+    "sk-aaaaaa",
+    "AKIA",
+    "0",
+    "[REDACTED:token]",
+    "password=[REDACTED:token]",
+    "\ud800",
+    "'''",
+    'secret=["a1b2c3",',
+    "$6$",
+    "name: TOKEN\n value: ",
+    'password="a" + "b1" ',
+    "((((",
+    "    ",
 ]
 _HALF, _TWICE = 1 << 17, 1 << 19
 
@@ -25,7 +56,10 @@ def test_time_grows_with_the_length(unit: str) -> None:
 
 
 def test_a_megabyte_of_the_worst_is_a_matter_of_seconds() -> None:
-    assert max(_seconds(unit, 1 << 18) for unit in ("password=", "密码是", "token|", "Cookie: a=b;")) < 10
+    assert (
+        max(_seconds(unit, 1 << 18) for unit in ("password=", "密码是", "token|", "Cookie: a=b;"))
+        < 10
+    )
 
 
 def _seconds(unit: str, length: int) -> float:

@@ -11,19 +11,29 @@ from tests.adapters.secrets.families import pem_block
 LABELS = ["RSA ", "EC ", "", "OPENSSH ", "ENCRYPTED ", "DSA "]
 FORMS = {
     "plain": lambda b: b,
-    "indented yaml": lambda b: "key: |\n" + "".join(f"    {line}\n" for line in b.split("\n")) + "port: 80\n",
+    "indented yaml": lambda b: (
+        "key: |\n" + "".join(f"    {line}\n" for line in b.split("\n")) + "port: 80\n"
+    ),
     "json": lambda b: json.dumps({"private": b, "port": 80}),
     "json in json": lambda b: json.dumps({"output": json.dumps({"private": b, "port": 80})}),
-    "json in json in json": lambda b: json.dumps({"o": json.dumps({"output": json.dumps({"private": b})})}),
+    "json in json in json": lambda b: json.dumps(
+        {"o": json.dumps({"output": json.dumps({"private": b})})}
+    ),
     "env with escapes": lambda b: 'PRIVATE_KEY="' + b.replace("\n", "\\n") + '"\nPORT=80\n',
-    "diff": lambda b: "@@ -0,0 +1 @@\n" + "".join(f"+{line}\n" for line in b.split("\n")) + "+end\n",
+    "diff": lambda b: (
+        "@@ -0,0 +1 @@\n" + "".join(f"+{line}\n" for line in b.split("\n")) + "+end\n"
+    ),
     "removed in diff": lambda b: "".join(f"-{line}\n" for line in b.split("\n")),
     "quoted mail": lambda b: "".join(f"> {line}\n" for line in b.split("\n")),
     "numbered": lambda b: "".join(f"{n:6}\t{line}\n" for n, line in enumerate(b.split("\n"), 1)),
-    "python literal": lambda b: "KEY = (\n" + "".join(f'    "{line}\\n"\n' for line in b.split("\n")) + ")\n",
+    "python literal": lambda b: (
+        "KEY = (\n" + "".join(f'    "{line}\\n"\n' for line in b.split("\n")) + ")\n"
+    ),
     "joined literal": lambda b: " +\n".join(f"'{line}\\n'" for line in b.split("\n")),
     "windows line ends": lambda b: b.replace("\n", "\r\n"),
-    "grep with file names": lambda b: "".join(f"keys/a.pem:{n}:{line}\n" for n, line in enumerate(b.split("\n"), 1)),
+    "grep with file names": lambda b: "".join(
+        f"keys/a.pem:{n}:{line}\n" for n, line in enumerate(b.split("\n"), 1)
+    ),
 }
 
 
@@ -39,7 +49,9 @@ def test_no_line_of_a_block_survives(form: str, label: str) -> None:
 
         redacted = redact(FORMS[form](block))
 
-        assert not any(line[:24] in redacted or line[-24:] in redacted for line in _body_lines(block))
+        assert not any(
+            line[:24] in redacted or line[-24:] in redacted for line in _body_lines(block)
+        )
         assert "[REDACTED:private_key]" in redacted
         assert find_secrets(redacted) == []
 
@@ -82,8 +94,18 @@ def test_two_blocks_are_two_findings() -> None:
 def test_a_pgp_block_and_a_putty_key_are_taken() -> None:
     body = pem_block(random.Random(9)).split("\n")[1:-1]
     dashes = "-" * 5
-    pgp = "\n".join([f"{dashes}BEGIN PGP PRIVATE KEY BLOCK{dashes}", "Version: 1", "", *body, f"{dashes}END PGP PRIVATE KEY BLOCK{dashes}"])
-    putty = "\n".join(["PuTTY-User-Key-File-3: ssh-rsa", "Private-Lines: 6", *body, "Private-MAC: 0"])
+    pgp = "\n".join(
+        [
+            f"{dashes}BEGIN PGP PRIVATE KEY BLOCK{dashes}",
+            "Version: 1",
+            "",
+            *body,
+            f"{dashes}END PGP PRIVATE KEY BLOCK{dashes}",
+        ]
+    )
+    putty = "\n".join(
+        ["PuTTY-User-Key-File-3: ssh-rsa", "Private-Lines: 6", *body, "Private-MAC: 0"]
+    )
 
     assert body[0] not in redact(pgp)
     assert body[2] not in redact(putty)

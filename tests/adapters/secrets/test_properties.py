@@ -12,11 +12,68 @@ from tests.adapters.secrets.surroundings import SURROUNDINGS
 _ANY = st.characters(codec=None, categories=None)
 _CRUMBS = st.sampled_from(
     [
-        "password", "token", "api_key", "密码", "是", "=", ":", " ", "\n", "\\n", '"', '\\"', "'", "[REDACTED:token]",
-        "[REDACTED", "]", "Bearer ", "Authorization: ", "Cookie: sid=", "://", "@", "user:", "--secret ", "sk-", "ghp" + "_",
-        "AKIA", "eyJ", ".", "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "abc123DEF456ghi789",
-        "\ud800", "\udfff", "\x00", "\x1b[32m", "密", "🔑", "{", "}", "[", "(", ",", ";", "&", "|", ">", "<", "$", "`", "0a1b2c3d" * 5,
-        "curl -u a:", "export ", "value", " is ", "- name: ", "xoxb-", "+", "%20", "\\u003d", "$2b$10$", "MTA", "echo ",
+        "password",
+        "token",
+        "api_key",
+        "密码",
+        "是",
+        "=",
+        ":",
+        " ",
+        "\n",
+        "\\n",
+        '"',
+        '\\"',
+        "'",
+        "[REDACTED:token]",
+        "[REDACTED",
+        "]",
+        "Bearer ",
+        "Authorization: ",
+        "Cookie: sid=",
+        "://",
+        "@",
+        "user:",
+        "--secret ",
+        "sk-",
+        "ghp" + "_",
+        "AKIA",
+        "eyJ",
+        ".",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----END RSA PRIVATE KEY-----",
+        "abc123DEF456ghi789",
+        "\ud800",
+        "\udfff",
+        "\x00",
+        "\x1b[32m",
+        "密",
+        "🔑",
+        "{",
+        "}",
+        "[",
+        "(",
+        ",",
+        ";",
+        "&",
+        "|",
+        ">",
+        "<",
+        "$",
+        "`",
+        "0a1b2c3d" * 5,
+        "curl -u a:",
+        "export ",
+        "value",
+        " is ",
+        "- name: ",
+        "xoxb-",
+        "+",
+        "%20",
+        "\\u003d",
+        "$2b$10$",
+        "MTA",
+        "echo ",
     ]
 )
 _TEXTS = st.one_of(
@@ -25,8 +82,12 @@ _TEXTS = st.one_of(
 )
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | _TEXTS,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.one_of(_TEXTS, st.sampled_from(["password", "token", "x"])), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.one_of(_TEXTS, st.sampled_from(["password", "token", "x"])), inner, max_size=4
+        )
+    ),
     max_leaves=12,
 )
 _SETTINGS = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -72,8 +133,15 @@ def test_values_of_any_structure_are_redacted_once_and_for_all(value: object) ->
 
 
 @_SETTINGS
-@given(st.sampled_from(FAMILIES), st.sampled_from(SURROUNDINGS), st.integers(0, 10**6), st.text(_ANY, max_size=30))
-def test_no_planted_secret_survives_unrelated_text_around_it(family, surrounding, seed, noise) -> None:  # type: ignore[no-untyped-def]
+@given(
+    st.sampled_from(FAMILIES),
+    st.sampled_from(SURROUNDINGS),
+    st.integers(0, 10**6),
+    st.text(_ANY, max_size=30),
+)
+def test_no_planted_secret_survives_unrelated_text_around_it(
+    family, surrounding, seed, noise
+) -> None:  # type: ignore[no-untyped-def]
     if surrounding.needs_shape and not family.has_shape:
         return
     before, value, after = surrounding.text(family, family.make(random.Random(seed)))

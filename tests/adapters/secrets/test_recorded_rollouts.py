@@ -31,7 +31,12 @@ def _built() -> tuple[list[object], list[str]]:
         if not surrounding.needs_shape or family.has_shape:
             before, value, after = surrounding.text(family, family.make(rng))
             secrets.append(value)
-            records.append({"type": "function_call_output", "output": json.dumps({"output": before + value + after})})
+            records.append(
+                {
+                    "type": "function_call_output",
+                    "output": json.dumps({"output": before + value + after}),
+                }
+            )
     block = pem_block(rng)
     records.append({"type": "message", "content": [{"text": block}]})
     return records, [*secrets, block]

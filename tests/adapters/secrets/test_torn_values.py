@@ -7,8 +7,28 @@ import pytest
 from automemory_dagster.adapters.secrets import redact
 from tests.adapters.secrets.families import FAMILIES, Family
 
-LONG = [f for f in FAMILIES if f.name in ("openai_project", "anthropic", "github_fine", "google_access", "pypi", "vault", "atlassian")]
-PREFIXED = [f for f in FAMILIES if f.name in ("github_classic", "gitlab", "npm", "hugging_face", "anthropic", "openai_project", "groq", "linear", "figma")]
+LONG = [
+    f
+    for f in FAMILIES
+    if f.name
+    in ("openai_project", "anthropic", "github_fine", "google_access", "pypi", "vault", "atlassian")
+]
+PREFIXED = [
+    f
+    for f in FAMILIES
+    if f.name
+    in (
+        "github_classic",
+        "gitlab",
+        "npm",
+        "hugging_face",
+        "anthropic",
+        "openai_project",
+        "groq",
+        "linear",
+        "figma",
+    )
+]
 
 
 @pytest.mark.parametrize("family", LONG, ids=lambda f: f.name)
@@ -52,7 +72,12 @@ def test_all_pieces_of_a_literal_go(glue: str) -> None:
 def test_a_value_on_the_line_below_its_name_goes() -> None:
     value = next(f for f in FAMILIES if f.name == "client_secret").make(random.Random(3))
 
-    for text in (f"client_secret: >-\n  {value}\nport: 80\n", f"client_secret: |\n    {value}\n", f'"client_secret":\n    "{value}",\n', f'TOKEN = (\n    "{value}"\n)'):
+    for text in (
+        f"client_secret: >-\n  {value}\nport: 80\n",
+        f"client_secret: |\n    {value}\n",
+        f'"client_secret":\n    "{value}",\n',
+        f'TOKEN = (\n    "{value}"\n)',
+    ):
         assert value not in redact(text)
 
 

@@ -20,20 +20,42 @@ def test_a_value_under_its_name_goes_whole(family) -> None:  # type: ignore[no-u
     assert redacted["user"] == "shop"
 
 
-@pytest.mark.parametrize("secret", [["a1b2c3", "d4e5f6"], {"value": "a1b2c3", "n": 1}, "two words 9", 48213377, ("a1b2c3",)])
+@pytest.mark.parametrize(
+    "secret",
+    [["a1b2c3", "d4e5f6"], {"value": "a1b2c3", "n": 1}, "two words 9", 48213377, ("a1b2c3",)],
+)
 def test_a_secret_of_any_shape_goes_whole(secret: object) -> None:
     assert redact_values({"password": secret}) == {"password": "[REDACTED:password]"}
 
 
 @pytest.mark.parametrize(
-    "harmless", ["", None, True, False, "<password>", "${DB_PASSWORD}", "your-password", [], {}, "Enter your password", {"type": "string"}]
+    "harmless",
+    [
+        "",
+        None,
+        True,
+        False,
+        "<password>",
+        "${DB_PASSWORD}",
+        "your-password",
+        [],
+        {},
+        "Enter your password",
+        {"type": "string"},
+    ],
 )
 def test_a_placeholder_stays(harmless: object) -> None:
     assert redact_values({"password": harmless}) == {"password": harmless}
 
 
 def test_numbers_booleans_and_none_keep_their_type() -> None:
-    value = {"total_tokens": 5123, "ratio": 0.5, "ok": True, "none": None, "list": [1, "two", False]}
+    value = {
+        "total_tokens": 5123,
+        "ratio": 0.5,
+        "ok": True,
+        "none": None,
+        "list": [1, "two", False],
+    }
 
     assert redact_values(value) == value
 
@@ -50,7 +72,9 @@ def test_json_inside_a_string_is_read_too() -> None:
     redacted = redact_values({"payload": inner})
 
     assert isinstance(redacted, dict)
-    assert json.loads(json.loads(redacted["payload"])["output"]) == {"clientSecret": "[REDACTED:secret]"}
+    assert json.loads(json.loads(redacted["payload"])["output"]) == {
+        "clientSecret": "[REDACTED:secret]"
+    }
 
 
 def test_a_structure_without_end_has_an_end() -> None:
