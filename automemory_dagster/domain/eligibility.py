@@ -95,70 +95,36 @@ def first_failure(gates: Iterable[Gate]) -> Gate | None:
 
 
 def _consent_gates(thread: Thread, policy: EligibilityPolicy) -> tuple[Gate, ...]:
-    mode = thread.memory_mode
+    mode, kind = thread.memory_mode, thread.source_kind
+    is_on = policy.is_generation_on
+    on, archived = "on" if is_on else "off", "archived" if thread.is_archived else "not archived"
+    asked = "a person's request" if thread.has_human_request else "no person's request"
+    detail = thread.source_detail or "no source recorded"
     kinds = ", ".join(sorted(policy.admitted_kinds))
+    is_off, is_polluted = mode is MemoryMode.DISABLED, mode is MemoryMode.POLLUTED
+    found = f"memory mode {mode}"
+    readable = thread.problem or "readable"
     return (
-        Gate(
-            reason=Reason.GENERATION_DISABLED,
-            passes=policy.is_generation_on,
-            found="generation is on" if policy.is_generation_on else "generation is off",
-            wanted="generation on for this source",
-        ),
-        Gate(
-            reason=Reason.UNREADABLE,
-            passes=not thread.problem,
-            found=thread.problem or "readable",
-            wanted="a rollout with at least one readable record",
-        ),
-        Gate(
-            reason=Reason.ARCHIVED,
-            passes=not thread.is_archived,
-            found="archived" if thread.is_archived else "not archived",
-            wanted="not archived",
-        ),
-        Gate(
-            reason=Reason.MEMORY_MODE_DISABLED,
-            passes=mode is not MemoryMode.DISABLED,
-            found=f"memory mode {mode}",
-            wanted="not disabled",
-        ),
-        Gate(
-            reason=Reason.MEMORY_MODE_POLLUTED,
-            passes=mode is not MemoryMode.POLLUTED,
-            found=f"memory mode {mode}",
-            wanted="not polluted",
-        ),
-        Gate(
-            reason=Reason.SOURCE_KIND,
-            passes=thread.source_kind in policy.admitted_kinds,
-            found=f"{thread.source_kind} ({thread.source_detail or 'no source recorded'})",
-            wanted=kinds,
-        ),
-        Gate(
-            reason=Reason.EMPTY,
-            passes=thread.has_human_request,
-            found="a person's request" if thread.has_human_request else "no person's request",
-            wanted="at least one request by a person",
-        ),
+        _gate(Reason.GENERATION_DISABLED, is_on, f"generation is {on}", "generation on"),
+        _gate(Reason.UNREADABLE, not thread.problem, readable, "a rollout that can be read"),
+        _gate(Reason.ARCHIVED, not thread.is_archived, archived, "not archived"),
+        _gate(Reason.MEMORY_MODE_DISABLED, not is_off, found, "not disabled"),
+        _gate(Reason.MEMORY_MODE_POLLUTED, not is_polluted, found, "not polluted"),
+        _gate(Reason.SOURCE_KIND, kind in policy.admitted_kinds, f"{kind} ({detail})", kinds),
+        _gate(Reason.EMPTY, thread.has_human_request, asked, "at least one"),
     )
 
 
 def _timing_gates(thread: Thread, policy: EligibilityPolicy, now: datetime) -> tuple[Gate, ...]:
-    age = now - thread.source_updated_at
-    limit = policy.max_age
+    age, limit = now - thread.source_updated_at, policy.max_age
+    written = f"last written {_seconds(age)} s ago"
+    days = f"last written {age.days} days ago"
+    is_young = limit is None or age <= limit
+    any_age = "any age" if limit is None else f"at most {limit.days} days ago"
+    idle = f"at least {_seconds(policy.idle)} s ago"
     return (
-        Gate(
-            reason=Reason.NOT_IDLE,
-            passes=age >= policy.idle,
-            found=f"last written {_seconds(age)} s ago",
-            wanted=f"at least {_seconds(policy.idle)} s ago",
-        ),
-        Gate(
-            reason=Reason.TOO_OLD,
-            passes=limit is None or age <= limit,
-            found=f"last written {age.days} days ago",
-            wanted="any age" if limit is None else f"at most {limit.days} days ago",
-        ),
+        _gate(Reason.NOT_IDLE, age >= policy.idle, written, idle),
+        _gate(Reason.TOO_OLD, is_young, days, any_age),
     )
 
 
@@ -166,40 +132,32 @@ def _job_gates(thread: Thread, job: Job | None, now: datetime) -> tuple[Gate, ..
     version = int(thread.source_updated_at.timestamp())
     done = job.last_success_watermark if job else 0
     # Newer content renews a job that failed before, so only failures on this very version count.
-    on_this_version = job is not None and job.input_watermark >= version
-    retry_at = job.retry_at if job and on_this_version else None
-    is_live = bool(
-        job and job.status is JobStatus.RUNNING and job.lease_until and job.lease_until > now
-    )
-    is_exhausted = bool(job and on_this_version and job.retry_remaining <= 0)
+    failed = job if job is not None and job.input_watermark >= version else None
+    retry_at = failed.retry_at if failed else None
+    tries = f"{failed.retry_remaining} tries left" if failed else "not tried yet"
+    handled = f"handled up to {done}" if done else "never handled"
+    wait = f"next try at {retry_at:%Y-%m-%d %H:%M:%S} UTC" if retry_at else "no wait"
+    is_live = _has_live_lease(job, now)
+    lease = "another worker holds the lease" if is_live else "no live lease"
+    has_tries = failed is None or failed.retry_remaining > 0
+    may_try = retry_at is None or retry_at <= now
+    newer = "a version newer than the handled one"
     return (
-        Gate(
-            reason=Reason.UP_TO_DATE,
-            passes=done < version,
-            found=f"version {version}, handled up to {done}"
-            if done
-            else f"version {version}, never handled",
-            wanted="a version newer than the handled one",
-        ),
-        Gate(
-            reason=Reason.EXHAUSTED,
-            passes=not is_exhausted,
-            found=f"{job.retry_remaining} tries left" if job else "not tried yet",
-            wanted="a try left, or newer content",
-        ),
-        Gate(
-            reason=Reason.BACKOFF,
-            passes=retry_at is None or retry_at <= now,
-            found=f"next try at {retry_at:%Y-%m-%d %H:%M:%S} UTC" if retry_at else "no wait",
-            wanted="no wait left",
-        ),
-        Gate(
-            reason=Reason.RUNNING_ELSEWHERE,
-            passes=not is_live,
-            found="another worker holds the lease" if is_live else "no live lease",
-            wanted="no live lease",
-        ),
+        _gate(Reason.UP_TO_DATE, done < version, f"version {version}, {handled}", newer),
+        _gate(Reason.EXHAUSTED, has_tries, tries, "a try left, or newer content"),
+        _gate(Reason.BACKOFF, may_try, wait, "no wait left"),
+        _gate(Reason.RUNNING_ELSEWHERE, not is_live, lease, "no live lease"),
     )
+
+
+def _has_live_lease(job: Job | None, now: datetime) -> bool:
+    if job is None or job.status is not JobStatus.RUNNING or job.lease_until is None:
+        return False
+    return job.lease_until > now
+
+
+def _gate(reason: Reason, passes: bool, found: str, wanted: str) -> Gate:
+    return Gate(reason=reason, passes=passes, found=found, wanted=wanted)
 
 
 def _can_be_waived(gate: Gate) -> bool:
