@@ -2,9 +2,9 @@
 
     python benchmarks/whole_pass.py [--sizes 100 1000] [--kilobytes 100]
 
-Each size runs in a process of its own on a new home with SQLite. Printed: seconds, seconds a
-thread, the ratio of the largest to the smallest a thread (1.0 is linear), peak memory, then a second
-pass in which nothing changed. A size that did not publish a memory stops the benchmark.
+Each size runs in a process of its own on a new home with SQLite. Printed: seconds, milliseconds a
+thread, peak memory, a second pass in which nothing changed, and the ratio of the time a thread at
+the largest size to that at the smallest (1.0 is linear). A size without a memory stops it all.
 """
 
 import argparse

@@ -17,7 +17,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     for name in [name for name in os.environ if name.startswith(PREFIX)]:
         monkeypatch.delenv(name)
-    yield
+    return
 
 
 def test_every_wrong_variable_is_named_in_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,4 +89,4 @@ def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
 def _example() -> dict[str, str]:
     lines = _EXAMPLE.read_text("utf-8").splitlines()
     pairs = (line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    return {name: value for name, value in pairs}
+    return dict(pairs)

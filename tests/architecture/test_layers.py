@@ -11,7 +11,8 @@ import pytest
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGE = _ROOT / "automemory_dagster"
-_LIMITS = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["automemory"]["limits"]
+_PYPROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))
+_LIMITS = _PYPROJECT["tool"]["automemory"]["limits"]
 
 
 def _modules() -> list[Path]:
