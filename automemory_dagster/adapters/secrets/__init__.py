@@ -1,7 +1,8 @@
 """Finds secrets in text and replaces them by markers; the only maker of ``RedactedText``.
 
-Four functions: ``redact`` for a text, ``redact_values`` for a JSON-like value, ``find_secrets`` for a check that must
-not change anything, ``make_redactor`` for other settings. ``docs/secrets.md`` says what is found and what is left.
+Four functions: ``redact`` for a text, ``redact_values`` for a JSON-like value, ``find_secrets``
+for a check that must not change anything, ``make_redactor`` for other settings.
+``docs/secrets.md`` says what is found and what is left.
 """
 
 from functools import cache
@@ -17,8 +18,8 @@ __all__ = ["Finding", "find_secrets", "make_redactor", "redact", "redact_values"
 def redact(text: str) -> RedactedText:
     """Replace every known kind of secret by ``[REDACTED:<kind>]``.
 
-    Idempotent, deterministic, linear in the length of the text; never raises, also for lone surrogates and NULs. Safe
-    to call from many threads.
+    Idempotent, deterministic, linear in the length of the text; never raises, also for lone
+    surrogates and NULs. Safe to call from many threads.
     """
     return engine_for().redact(text)
 
@@ -37,7 +38,8 @@ def make_redactor(*, plain_markers: bool = False, redact_personal: bool = False)
 
     Args:
         plain_markers: write ``[REDACTED]`` without the kind.
-        redact_personal: also replace e-mail addresses and names of people where a place says it holds one.
+        redact_personal: also replace e-mail addresses and names of people where a place says it
+        holds one.
     """
     return engine_for(plain_markers=plain_markers, redact_personal=redact_personal).redact
 
@@ -45,6 +47,7 @@ def make_redactor(*, plain_markers: bool = False, redact_personal: bool = False)
 def redact_values(value: object) -> object:
     """A copy of a JSON-like value with every string redacted, and what stands under a secret's name replaced whole.
 
-    Call it before JSON is made of the value. Placeholders, empty values and booleans stay; tuples become lists.
+    Call it before JSON is made of the value. Placeholders, empty values and booleans stay; tuples
+    become lists.
     """
     return redact_structure(value, engine_for())

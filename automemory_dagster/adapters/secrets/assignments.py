@@ -1,39 +1,43 @@
 """Finds values given to a secret-like name, in any notation: env files, code, JSON, YAML, TOML, XML, flags, tables.
 
-The trap: one rule for all notations. ``password: str`` is a type, ``password: sunshine`` in a YAML file is not, so how
-the value was written (quoted, at the start of a line, behind a flag) decides how much the value must prove.
+The trap: one rule for all notations. ``password: str`` is a type, ``password: sunshine`` in a YAML
+file is not, so how it was written is read here, and ``verdict.py`` decides by that how much the
+value must prove.
 """
 
 import re
-from enum import Enum
 
 from automemory_dagster.adapters.secrets.finding import Hit
 from automemory_dagster.adapters.secrets.names import SecretName, Strength, judge_name
 from automemory_dagster.adapters.secrets.pattern import compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import (
     is_code,
-    is_path,
     is_placeholder,
     is_prose,
-    is_vocabulary,
 )
-from automemory_dagster.adapters.secrets.randomness import is_hash, is_uuid, is_wordy, looks_random
+from automemory_dagster.adapters.secrets.randomness import looks_random
 from automemory_dagster.adapters.secrets.value_reader import Value, follow, read_value, rest_of_line
+from automemory_dagster.adapters.secrets.verdict import Style, is_secret, is_strong_password
 
 _WORDS = (
-    r"pass(?:word|wd|phrase|code|wort)?s?|passwords?|passwd|p(?:s)?wd?|secrets?|token|key|credentials?|creds?"
-    r"|auth|mnemonic|(?:seed|recovery)[_ -]?phrase|jwt|bearer|pat|otp|signature|sig|requirepass|masterauth"
+    r"pass(?:word|wd|phrase|code|wort)?s?|passwords?|passwd|p(?:s)?wd?|secrets?|token|key"
+    r"|credentials?|creds?"
+    r"|auth|mnemonic|(?:seed|recovery)[_ -]?phrase|jwt|bearer|pat|otp|signature|sig|requirepass"
+    r"|masterauth"
     r"|session(?:id)?|sess|sid|contrasena|motdepasse"
 )
 _SUFFIX = (
-    r"(?:[_.-]?(?:prod(?:uction)?|stag(?:e|ing)|dev(?:elopment)?|test(?:ing)?|local|live|base|value|string|text|plain"
-    r"|raw|b64|base64|default|old|new|current|previous|prev|backup|primary|secondary|main|master|rw|ro|v?\d{1,3}"
+    r"(?:[_.-]?(?:prod(?:uction)?|stag(?:e|ing)|dev(?:elopment)?|test(?:ing)?|local|live|base"
+    r"|value|string|text|plain"
+    r"|raw|b64|base64|default|old|new|current|previous|prev|backup|primary|secondary|main"
+    r"|master|rw|ro|v?\d{1,3}"
     r"|env|var|confirm(?:ation)?|again|hash|encrypted|us|eu|cn)){0,2}"
 )
 _CLOSE = r"""[\\"'`\])*]{0,8}"""
 _VALUE_FIELD = r"""(?:parameter[_-]?)?value[\\"'`]{0,4}\s*[:=]"""
 ANCHOR = (
-    rf"(?i:(?:{_WORDS}){_SUFFIX})(?:{_CLOSE}[ \t]*(?:=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]|\\u003[dD]|\|)"
+    rf"(?i:(?:{_WORDS}){_SUFFIX})(?:{_CLOSE}[ \t]*(?:=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]"
+    rf"|\\u003[dD]|\|)"
     rf"|{_CLOSE}(?i:\s|\\+[nrt]|,|-){{1,40}}[\\\"'`]{{0,4}}(?i:{_VALUE_FIELD})"
     r"""|\\*["'`]\s{0,4},\s{0,4}\\*["'`]|>|\\*["'`]>)"""
 )
@@ -56,19 +60,9 @@ _NEXT_ITEM = compile_bytes(rb"""\s*,(?:\s|\\+[nrt])*""")
 _JOINED = compile_bytes(rb"""[ \t]*[+.\\]?[ \t]*(?:\r?\n)?[ \t]*[+.]?[ \t]*["']""")
 
 _CLOSES = re.compile(r"\s|[)\]};,]+(?:[\s\\)\]};,.:]|$)")
-"""A text that starts like this is no value: the quote before it closed a literal that ends in ``password=``."""
-
-
-class _Style(Enum):
-    """How the value was written."""
-
-    QUOTED = "quoted"
-    ENV = "env"
-    """Unquoted, no space around the sign, at the start of a line or with a name in capitals."""
-    LINE = "line"
-    """Unquoted, alone behind a name that starts the line: YAML, INI, a header."""
-    INLINE = "inline"
-    """Unquoted, somewhere in a line: an URL, a call, a sentence."""
+"""A text that starts like this is no value: the quote before it closed a literal that ends in
+``password=``.
+"""
 
 
 def read_assignment(data: bytes, start: int, end: int) -> list[Hit]:
@@ -80,18 +74,13 @@ def read_assignment(data: bytes, start: int, end: int) -> list[Hit]:
     name = judge_name(data[name_start : parts.end(1)].decode("latin-1"))
     if name is None:
         return []
-    sign = (parts.group(3) or b"").decode("latin-1")
+    sign = (parts.group(3) or b"").decode("utf-8", "replace")
     if parts.group(6) or (not sign and data[end - 1 : end] == b">"):
         return _read_element(data, name_start, end, name)
     if not sign and not parts.group(4):
         end = data.rfind(b",", start, end) + 1
         sign = ","
     return _read_after_sign(data, name_start, end, name, sign)
-
-
-def judge_value(text: str, name: SecretName, *, quoted: bool = True) -> bool:
-    """True when a value under that name is a secret by itself, whatever notation it came from."""
-    return _is_secret(text, name, _Style.QUOTED if quoted else _Style.ENV)
 
 
 def _read_after_sign(
@@ -129,9 +118,7 @@ def _read_list(data: bytes, pos: int, name: SecretName) -> list[Hit]:
         value = read_value(data, pos, tight=True)
         if value is None or not value.quoted or not value.closed:
             break
-        if _is_secret(
-            data[value.start : value.end].decode("utf-8", "replace"), name, _Style.QUOTED
-        ):
+        if is_secret(data[value.start : value.end].decode("utf-8", "replace"), name, Style.QUOTED):
             hits.append(Hit(name.kind, value.start, value.end))
         comma = _NEXT_ITEM.match(data, value.after, min(len(data), value.after + 80))
         if comma is None:
@@ -145,24 +132,24 @@ def _judge(
 ) -> list[Hit]:
     text = data[value.start : value.end].decode("utf-8", "replace")
     if value.quoted:
-        style = _Style.QUOTED
+        style = Style.QUOTED
         if _CLOSES.match(text) or (
             data[value.start - 1 : value.start] == b"`" and re.search(r"\s", text)
         ):
             return []
     elif env:
-        style = _Style.ENV
+        style = Style.ENV
         value, text = _cut_connection_string(value, text)
     else:
         style, value, text = _bare_style(data, value, text, name, sign, line_start=line_start)
-    if sign in (",", "|") and not (looks_random(text, minimum=8) or _is_strong_password(text)):
+    if sign in (",", "|") and not (looks_random(text, minimum=8) or is_strong_password(text)):
         return []
     is_yaml = (
-        style is _Style.LINE and sign == ":" and data[value.end : value.end + 1] not in (b",", b";")
+        style is Style.LINE and sign == ":" and data[value.end : value.end + 1] not in (b",", b";")
     )
-    if not _is_secret(text, name, style, is_yaml=is_yaml):
+    if not is_secret(text, name, style, is_yaml=is_yaml):
         return []
-    last = follow(data, value, tight=style is _Style.INLINE)
+    last = follow(data, value, tight=style is Style.INLINE)
     hits = [Hit(name.kind, value.start, last)]
     if value.quoted and value.closed:
         hits += _joined_literals(data, value.after, name)
@@ -171,15 +158,15 @@ def _judge(
 
 def _bare_style(
     data: bytes, value: Value, text: str, name: SecretName, sign: str, *, line_start: bool
-) -> tuple[_Style, Value, str]:
+) -> tuple[Style, Value, str]:
     """LINE when the value is all that follows; a passphrase of several words is then taken whole."""
     line_end = rest_of_line(data, value.end)
     rest = data[value.end : line_end].split(b" #")[0].strip()
     if not line_start or sign not in (":", "=", "：", "＝"):
-        return _Style.INLINE, value, text
+        return Style.INLINE, value, text
     if not rest:
         value, text = _cut_connection_string(value, text)
-        return _Style.LINE, value, text
+        return Style.LINE, value, text
     whole = data[value.start : line_end].split(b" #")[0].rstrip().decode("utf-8", "replace")
     phrase = (
         name.strength is Strength.PASSWORD
@@ -188,95 +175,11 @@ def _bare_style(
     )
     if phrase and (name.kind == "passphrase" or re.search(r"\d", whole)) and not is_code(text):
         end = value.start + len(whole.encode())
-        return _Style.QUOTED, Value(value.start, min(end, line_end), False, True, end), whole
+        return Style.QUOTED, Value(value.start, min(end, line_end), False, True, end), whole
     tight = read_value(data, value.start, tight=True)
     if tight is None:
-        return _Style.INLINE, value, text
-    return _Style.INLINE, tight, data[tight.start : tight.end].decode("utf-8", "replace")
-
-
-def _is_secret(text: str, name: SecretName, style: _Style, *, is_yaml: bool = False) -> bool:
-    if is_placeholder(text) or text.startswith("[REDACTED"):
-        return False
-    if style is not _Style.QUOTED and is_code(text, in_shell=style is _Style.ENV or is_yaml):
-        return False
-    if name.strength is Strength.WEAK:
-        if name.kind == "auth" and re.fullmatch(r"[\w.@+-]{1,64}:[^\s:]*\d[^\s:]*", text):
-            return style in (_Style.QUOTED, _Style.ENV) and len(text) >= 8
-        hash_counts = name.kind == "session_cookie" or (
-            name.kind == "signature" and style is _Style.ENV
-        )
-        return (
-            looks_random(text, minimum=16)
-            and not is_uuid(text)
-            and (hash_counts or not is_hash(text))
-        )
-    if style is _Style.QUOTED and re.search(r"\s", text):
-        return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
-    if name.strength is Strength.STRONG:
-        return _is_strong_value(text, style)
-    return _is_password(text, style)
-
-
-def _is_strong_value(text: str, style: _Style) -> bool:
-    """A machine-made value: letters with digits, or letters alone that are no words."""
-    if (
-        len(text) < 6
-        or re.fullmatch(r"[\d.,:+\-/ ]+", text)
-        or re.fullmatch(r"v?\d+(?:\.\w+)+", text)
-    ):
-        return False
-    if re.search(r"\d", text) and re.search(r"[A-Za-z]", text):
-        return style in (_Style.QUOTED, _Style.ENV) or not is_wordy(text) or len(text) >= 20
-    if style is _Style.QUOTED:
-        return (
-            len(text) >= 8
-            and not is_wordy(text)
-            or (len(text) >= 16 and re.fullmatch(r"[a-z]+|[A-Z]+", text) is not None)
-        )
-    if style is _Style.ENV:
-        return len(text) >= 8 and "_" not in text
-    return looks_random(text, minimum=12) or (
-        len(text) >= 16 and re.search(r"[^\w.\-]", text) is not None
-    )
-
-
-def _is_password(text: str, style: _Style) -> bool:
-    """A value that a person may have chosen."""
-    if style in (_Style.QUOTED, _Style.ENV):
-        return len(text) >= 3 and not _names_a_password(text)
-    if _is_strong_password(text):
-        return True
-    if re.fullmatch(r"[\d.,]+", text) or is_path(text):
-        return len(text) >= 6 and text.isdigit()
-    if re.search(r"[A-Za-z]\d|\d[A-Za-z]", text):
-        return len(text) >= 5 and not _names_a_password(text)
-    plain_word = re.fullmatch(r"[a-z]{6,}", text) is not None
-    return (
-        style is _Style.LINE
-        and plain_word
-        and not is_vocabulary(text)
-        and not _names_a_password(text)
-    )
-
-
-def _is_strong_password(text: str) -> bool:
-    if len(text) < 6 or len({_kind(c) for c in text}) < 3:
-        return False
-    return re.search(r"\d", text) is not None or (
-        len(text) >= 8 and re.search(r"[!@#^*%]", text) is not None
-    )
-
-
-def _names_a_password(text: str) -> bool:
-    """``userPassword``, ``new_password``: a name again, not a value."""
-    return is_wordy(text) and not re.search(r"\d", text) and judge_name(text) is not None
-
-
-def _kind(character: str) -> str:
-    if character.isdigit():
-        return "d"
-    return ("l" if character.islower() else "u") if character.isalpha() else "o"
+        return Style.INLINE, value, text
+    return Style.INLINE, tight, data[tight.start : tight.end].decode("utf-8", "replace")
 
 
 def _cut_connection_string(value: Value, text: str) -> tuple[Value, str]:
@@ -289,7 +192,9 @@ def _cut_connection_string(value: Value, text: str) -> tuple[Value, str]:
 
 
 def _joined_literals(data: bytes, pos: int, name: SecretName) -> list[Hit]:
-    """Further pieces of a literal that was split over lines: ``"abc" + "def"``, ``"abc" \\`` and the next line."""
+    """Further pieces of a literal that was split over lines: ``"abc" + "def"``, ``"abc" \\`` and
+    the next line.
+    """
     hits: list[Hit] = []
     while (
         len(hits) < 64 and (glue := _JOINED.match(data, pos, min(len(data), pos + 80))) is not None
@@ -320,11 +225,13 @@ def _name_start(data: bytes, start: int) -> int:
 
 
 def _read_element(data: bytes, name_start: int, end: int, name: SecretName) -> list[Hit]:
-    """The text of an XML element: ``<password>x</password>`` or ``<entry key="password">x</entry>``."""
+    """The text of an XML element: ``<password>x</password>`` or ``<entry
+    key="password">x</entry>``.
+    """
     if b"<" not in data[max(0, name_start - 60) : name_start]:
         return []
     close = data.find(b"<", end, min(len(data), end + 2048))
     text = data[end:close].decode("utf-8", "replace").strip() if close > end else ""
-    if not text or not _is_secret(text, name, _Style.QUOTED):
+    if not text or not is_secret(text, name, Style.QUOTED):
         return []
     return [Hit(name.kind, end, close)]

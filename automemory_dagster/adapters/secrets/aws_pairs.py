@@ -1,6 +1,7 @@
 """Finds the secret half of an AWS key pair close behind its access key id.
 
-The trap: forty base64 characters alone are a digest as often as a secret; next to an id they are the secret.
+The trap: forty base64 characters alone are a digest as often as a secret; next to an id they are
+the secret.
 """
 
 from automemory_dagster.adapters.secrets.finding import Hit

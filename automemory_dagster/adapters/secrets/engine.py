@@ -1,8 +1,9 @@
 """Scans a text once for every kind of secret and replaces what it finds.
 
-The trap: one pattern after another over every text. Most texts hold no secret, so a single automaton of all anchors
-answers "nothing here" at memory speed; only an anchor costs Python time. Between anchors nothing is looked at twice,
-and a reader looks a bounded way ahead, so the whole is linear.
+The trap: one pattern after another over every text. Most texts hold no secret, so a single
+automaton of all anchors answers "nothing here" at memory speed; only an anchor costs Python time.
+Between anchors nothing is looked at twice, and a reader looks a bounded way ahead, so the whole is
+linear.
 """
 
 import re
@@ -25,7 +26,9 @@ from automemory_dagster.adapters.secrets.providers import PROVIDERS
 from automemory_dagster.domain.redaction import RedactedText
 
 _MOST_PASSES = 8
-"""A marker can bring two texts together that were no secret apart; a second pass sees that. One is the rule."""
+"""A marker can bring two texts together that were no secret apart; a second pass sees that. One is
+the rule.
+"""
 _ANCHORS: tuple[tuple[str, Handler], ...] = (
     (pem.ANCHOR, pem.read_pem),
     (urls.ANCHOR, urls.read_url),
@@ -136,7 +139,9 @@ def engine_for(*, plain_markers: bool = False, redact_personal: bool = False) ->
 
 
 def _named_by_shape(data: bytes, hit: Hit) -> Hit:
-    """A value found by its name is called by its shape when it has one; the longer of the two ends counts."""
+    """A value found by its name is called by its shape when it has one; the longer of the two ends
+    counts.
+    """
     if hit.kind == "private_key":
         return hit
     shaped = PROVIDERS.read(data, hit.start, hit.end)
@@ -162,7 +167,9 @@ def _whole_characters(data: bytes, hits: list[Hit]) -> list[Hit]:
 
 
 def _outside_markers(data: bytes, hits: list[Hit]) -> list[Hit]:
-    """Hits that do not cut into a marker: one inside is dropped, one that reaches in takes it whole."""
+    """Hits that do not cut into a marker: one inside is dropped, one that reaches in takes it
+    whole.
+    """
     markers = [found.span() for found in _MARKER_BYTES.finditer(data)]
     kept: list[Hit] = []
     index = 0

@@ -26,4 +26,6 @@ class Hit:
 
 
 Handler = Callable[[bytes, int, int], list[Hit]]
-"""Reads on from an anchor at ``[start, end)``; answers hits in order, or none when it is no secret."""
+"""Reads on from an anchor at ``[start, end)``; answers hits in order, or none when it is no
+secret.
+"""

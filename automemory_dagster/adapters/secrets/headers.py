@@ -1,6 +1,7 @@
 """Finds what follows ``Bearer``, ``Basic``, a cookie header, a command-line flag or an SQL ``PASSWORD``.
 
-The trap: these are also ordinary words. "Bearer authentication" and ``--token-file x`` give nothing away.
+The trap: these are also ordinary words. "Bearer authentication" and ``--token-file x`` give
+nothing away.
 """
 
 import base64
@@ -17,24 +18,31 @@ from automemory_dagster.adapters.secrets.value_reader import read_value
 SCHEME_ANCHOR = r"(?i:\b(?:proxy-)?authorization\\*[\"']?\]?\s*[:=,]\s*\\*[\"']?|n?\bbearer(?:[ \t]|%20)|\bbasic[ \t]+[a-z0-9+/]{8})"
 COOKIE_ANCHOR = r"(?i:\b(?:set-)?cookie\\*[\"']?\s*[:=,]\s*\\*[\"']?|(?:[ \t]-b|--cookie)[ \t=]+\\*[\"']?[a-z0-9_.-]+=)"
 FLAG_ANCHOR = (
-    r"(?i:[\s\"'`,\[(]--?(?:[a-z0-9]+[-_.]){0,4}(?:password|passwd|passphrase|pass|pwd|secret|token|key|credentials?|pat)"
-    r"\\*[\"']?(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)|\bidentified[ \t]+by[ \t]+|\bpassword[ \t]+(?:to[ \t]+)?\\*['\"]"
+    r"(?i:[\s\"'`,\[(]--?(?:[a-z0-9]+[-_.]){0,4}(?:password|passwd|passphrase|pass|pwd|secret"
+    r"|token|key|credentials?|pat)"
+    r"\\*[\"']?(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)|\bidentified[ \t]+by[ \t]+"
+    r"|\bpassword[ \t]+(?:to[ \t]+)?\\*['\"]"
     r"|\blogin[ \t]+\S{1,60}\s+password[ \t]+|\b(?:requirepass|masterauth)[ \t]+"
-    r"|\bsshpass[ \t]+-p[ \t]*|\bmysql(?:dump|admin)?\b[^\n|;]{0,80}[ \t]-p|\bredis-cli\b[^\n|;]{0,80}[ \t]-a[ \t]+"
-    r"|\blogin\b[^\n|;]{0,120}[ \t]-p[ \t]+|\b(?:auth[ \t]*=[ \t]*|basicauth)\([ \t]*[\"'][^\"'\n]{0,64}[\"'][ \t]*,[ \t]*"
-    r"|\bconfig(?:ure)?[ \t]+(?:set[ \t]+)?(?:--[a-z]+[ \t]+)?[a-z0-9_./:@-]{0,60}(?:password|secret|token|key)[ \t]+"
-    r"|\becho[ \t]+(?:-n[ \t]+)?[^\n|]{6,200}\|[^\n|]{0,80}(?:--password-stdin|--with-token|chpasswd|sudo -S|--passphrase-fd)"
+    r"|\bsshpass[ \t]+-p[ \t]*|\bmysql(?:dump|admin)?\b[^\n|;]{0,80}[ \t]-p"
+    r"|\bredis-cli\b[^\n|;]{0,80}[ \t]-a[ \t]+"
+    r"|\blogin\b[^\n|;]{0,120}[ \t]-p[ \t]+|\b(?:auth[ \t]*=[ \t]*"
+    r"|basicauth)\([ \t]*[\"'][^\"'\n]{0,64}[\"'][ \t]*,[ \t]*"
+    r"|\bconfig(?:ure)?[ \t]+(?:set[ \t]+)?(?:--[a-z]+[ \t]+)?[a-z0-9_./:@-]{0,60}(?:password"
+    r"|secret|token|key)[ \t]+"
+    r"|\becho[ \t]+(?:-n[ \t]+)?[^\n|]{6,200}\|[^\n|]{0,80}(?:--password-stdin|--with-token"
+    r"|chpasswd|sudo -S|--passphrase-fd)"
     r"|\bcurl\b[^\n|;]{0,160}?[ \t](?:-u|--user)[ \t=]*\\*[\"']?[^\s:\"']{1,64}:)"
 )
 _SCHEME = compile_bytes(
-    r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)"
+    r"(?i)(bearer|basic|token|apikey|api-key|digest|negotiate|hmac|ssws|klaviyo-api-key"
+    r"|aws4-hmac-sha256|bot|key)(?:[ \t]+|%20)"
 )
 _CREDENTIAL = compile_bytes(rb"[A-Za-z0-9._~+/=:|-]+")
 _HEADER_CREDENTIAL = compile_bytes(rb"""[^\s"'`,;<>\\\x00\x1b]+""")
 _FLAG_NAME = re.compile(rb"--?([A-Za-z0-9_.-]+)[\"'\\]*(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)\Z")
 _COOKIE_PAIR = re.compile(r"([^\s=;,\"']+)=([^\s;,\"'\\]+)")
 _COOKIE_ATTRIBUTES = frozenset(
-    "path domain expires max-age samesite secure httponly priority version".split()
+    ["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority", "version"]
 )
 
 
@@ -154,9 +162,9 @@ def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:
             or (len(text) >= 16 and not is_code(text) and "_" not in text)
         )
     return (
-        has_digit
+        (has_digit
         and len(text) >= 8
-        and not is_wordy(text)
+        and not is_wordy(text))
         or (len(text) >= 20 and "_" not in text and "-" not in text)
     )
 

@@ -1,6 +1,7 @@
 """Tokens whose mark stands in the middle or that have no mark but their form.
 
-The trap: each of these must be short to reject, since the automaton meets digits and dots all the time.
+The trap: each of these must be short to reject, since the automaton meets digits and dots all the
+time.
 """
 
 from automemory_dagster.adapters.secrets.finding import Hit
@@ -88,10 +89,8 @@ def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
         begin, stop = found.span(1) if found.group(0) and _has_group(found) else found.span()
         text = data[begin:stop].decode("latin-1")
         drawn = has_random_run(text) or looks_random(text, minimum=16)
-        if (
-            (drawn and not is_placeholder(text))
-            or kind == "webhook_url"
-            and any(c.isdigit() for c in text)
+        if (drawn and not is_placeholder(text)) or (
+            kind == "webhook_url" and any(c.isdigit() for c in text)
         ):
             return [Hit(kind, begin, stop)]
     return []

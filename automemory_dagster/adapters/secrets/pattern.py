@@ -1,7 +1,8 @@
 """Compiles every pattern of the engine to linear-time automata over bytes.
 
-The trap: ``re2`` encodes a ``str`` anew at each call and counts back to characters. The engine encodes a text once
-and works on bytes, with Latin-1 patterns: any byte, also one half of a torn character, is then a legal input.
+The trap: ``re2`` encodes a ``str`` anew at each call and counts back to characters. The engine
+encodes a text once and works on bytes, with Latin-1 patterns: any byte, also one half of a torn
+character, is then a legal input.
 """
 
 from typing import Protocol, cast
@@ -27,7 +28,9 @@ class Pattern(Protocol):
 
 
 class Gate:
-    """Answers only whether a pattern occurs; the cheapest question that ``re2`` takes, half the price of a search."""
+    """Answers only whether a pattern occurs; the cheapest question that ``re2`` takes, half the
+    price of a search.
+    """
 
     def __init__(self, pattern: str, *, memory_bytes: int) -> None:
         self._set = re2.Set.SearchSet(_options(memory_bytes))
@@ -42,7 +45,8 @@ class Gate:
 def compile_bytes(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Pattern:
     """Compile a pattern over bytes; CJK characters in it stand for their UTF-8 bytes.
 
-    ``memory_bytes`` bounds the automaton's cache: too small and a large pattern falls back to a slow search.
+    ``memory_bytes`` bounds the automaton's cache: too small and a large pattern falls back to a
+    slow search.
     """
     source = pattern.encode("utf-8") if isinstance(pattern, str) else pattern
     return cast(Pattern, re2.compile(source, _options(memory_bytes)))

@@ -1,7 +1,8 @@
 """Finds private-key blocks, whole or torn: PEM, OpenSSH, PGP and PuTTY.
 
-The trap: a block is rarely alone on clean lines. It stands in JSON as one line with ``\\n``, in a diff behind ``+``, in
-``cat -n`` behind numbers, and a tool cuts it in the middle, so that only its head or its tail is there.
+The trap: a block is rarely alone on clean lines. It stands in JSON as one line with ``\\n``, in a
+diff behind ``+``, in ``cat -n`` behind numbers, and a tool cuts it in the middle, so that only its
+head or its tail is there.
 """
 
 from automemory_dagster.adapters.secrets.finding import Hit
@@ -16,7 +17,8 @@ _END = compile_bytes(END)
 _BEGIN = compile_bytes(BEGIN)
 _BREAK = r"""(?:(?:\s|\\+n)[A-Za-z0-9_./-]{1,100}:\d{1,5}:|(?:\n|\\+n)-|\s|\\+[nrt]|["'`+>|,$\\]|\d{1,5}(?:[\t:|]|→)|- |\x1b\[[0-9;]*m|\.\.\.|…)"""
 _BODY = compile_bytes(
-    rf"(?:{_BREAK}*(?:[A-Za-z][A-Za-z-]*: [^\n\\]{{0,200}}|[A-Za-z0-9+/=]{{16,}}|=[A-Za-z0-9+/]{{4}}))+"
+    rf"(?:{_BREAK}*(?:[A-Za-z][A-Za-z-]*: [^\n\\]{{0,200}}|[A-Za-z0-9+/=]{{16,}}"
+    rf"|=[A-Za-z0-9+/]{{4}}))+"
 )
 _TAIL_LINES = compile_bytes(
     rf"(?:[A-Za-z0-9+/=]{{20,}}{_BREAK}+)+(?:[A-Za-z0-9+/=]{{1,76}}{_BREAK}*)?\z"
@@ -42,7 +44,9 @@ def read_pem(data: bytes, start: int, end: int) -> list[Hit]:
 
 
 def _is_material(data: bytes, start: int, end: int) -> bool:
-    """True when what stands between the markers is mostly key material, not code that mentions both."""
+    """True when what stands between the markers is mostly key material, not code that mentions
+    both.
+    """
     found = _MATERIAL.search(data, start, end)
     if found is None:
         return False

@@ -1,39 +1,22 @@
 """Recognises values that only stand for a secret: placeholders, references, code and documentation.
 
-The trap: treating every value under ``password`` as a secret turns ``password = get_password()`` into noise, and
-noise teaches the model (and people) to ignore the marker.
+The trap: treating every value under ``password`` as a secret turns ``password = get_password()``
+into noise, and noise teaches the model (and people) to ignore the marker.
 """
 
 import re
 from functools import lru_cache
 
 from automemory_dagster.adapters.secrets.randomness import has_random_run, is_wordy, looks_random
+from automemory_dagster.adapters.secrets.words import (
+    FUNCTION_WORDS,
+    PLACEHOLDER_MARKS,
+    PLACEHOLDER_WORDS,
+)
 
 MARKER = re.compile(r"\[REDACTED(?:[:_][A-Za-z0-9_]+)?\]")
 """Our markers, the plain one of the cloud source and Codex's own."""
 
-_VOCABULARY = frozenset(
-    """
-    a an the my your our their his her this that here there and or of for in on to with from is are was be by as at
-    put set use add insert enter paste replace change changeme changeit change_me fill get type choose needed
-    api key keys token tokens secret secrets password passwd pwd pass passphrase passcode credential credentials auth
-    access refresh client private public id name user username userid login account admin administrator root guest
-    value values string str text example examples sample demo dummy fake test testing tests mock placeholder temp tmp
-    foo bar baz qux xxx xx x yyy zzz abc todo tbd fixme none null nil undefined nan true false yes no on off
-    int integer bool boolean number float object any unknown void bytes array list dict map optional required default
-    redacted removed hidden masked omitted elided censored sanitized secretstr encrypted unset empty blank missing
-    postgres postgresql mysql mariadb redis mongo mongodb minio minioadmin rabbitmq elastic localhost local dev
-    prod staging db database app service server github gitlab openai anthropic aws google azure slack stripe
-    variable var env environment config settings option param parameter arg argument field input output
-    strong very super long random generated invalid valid expired correct wrong same new old current bearer basic
-    something whatever anything hash digest header cookie session plain real actual prompt interpolate
-    readonly static const private protected function class import export return await self cls
-    密码 密钥 口令 令牌 您的 你的 示例
-    """.split()
-)
-_ALWAYS = frozenset(
-    "your example changeme placeholder redacted dummy sample insert replace xxxx todo".split()
-)
 _REFERENCE = re.compile(
     r"""(?xi)
     \$\{?[a-z_]\w*(?:[:?+\-=][^}\s]*)?\}? [;,)]* $        # $NAME ${NAME:-x}
@@ -50,24 +33,20 @@ _REFERENCE = re.compile(
     """
 )
 _PATH = re.compile(
-    r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}"
+    r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*"
+    r"|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}"
 )
 _CALL = re.compile(
-    r"(?:await\s+|new\s+|&|\*|!)*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)*[!?]?[(\[{<]"
+    r"(?:await\s+|new\s+|&|\*|!)*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::"
+    r"|->)[A-Za-z_$][\w$]*)*[!?]?[(\[{<]"
 )
 _DOTTED = re.compile(r"[*&!]*[A-Za-z_$@][\w$]*(?:(?:\?\.|\.|::|->)[A-Za-z_$][\w$]*)+[;,)\]}?:!]*")
-_STOP_WORDS = frozenset(
-    """
-    the a an is are was were be been must should can cannot could will would may not no at of to in on for with from by
-    your you my our their it its this that these those please enter forgot reset invalid incorrect wrong missing
-    required least characters match matches do does don't use using used when if and or but than then via per
-    show hide new current confirm repeat again forgotten change changed updated expired empty only
-    """.split()
-)
 
 
 def is_placeholder(value: str) -> bool:
-    """True when the value is empty, a marker, a reference to elsewhere, or words that say "put it here"."""
+    """True when the value is empty, a marker, a reference to elsewhere, or words that say "put it
+    here".
+    """
     return _is_placeholder(value[:512])
 
 
@@ -80,7 +59,7 @@ def _is_placeholder(value: str) -> bool:
         return True
     if bare.startswith("<") and re.match(r"<[\w .:\-/|]{1,60}>", bare):
         return True
-    if len(set(bare)) <= 2 and not bare.isdigit() or re.search(r"\*{3,}|\.{3,}|…|•{2}|#{4,}", bare):
+    if (len(set(bare)) <= 2 and not bare.isdigit()) or re.search(r"\*{3,}|\.{3,}|…|•{2}|#{4,}", bare):
         return True
     if re.search(r"(?i)x{4,}|_{4,}|0{6,}", bare) and not has_random_run(
         re.sub(r"(?i)x{4,}|0{6,}", "-", bare)
@@ -92,7 +71,9 @@ def _is_placeholder(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """True for a file path, absolute or relative; a key that happens to start with a slash is not one."""
+    """True for a file path, absolute or relative; a key that happens to start with a slash is not
+    one.
+    """
     if not _PATH.fullmatch(value):
         return False
     return not any(
@@ -109,17 +90,18 @@ def is_vocabulary(value: str) -> bool:
     if not words or re.search(r"[!@#$%^&*+~]", value):
         return False
     joined = re.sub(r"[^a-z]", "", value.lower())
-    if joined in _VOCABULARY and not re.search(r"\d", value):
+    if joined in PLACEHOLDER_WORDS and not re.search(r"\d", value):
         return True
-    if any(word in _ALWAYS for word in words) and not has_random_run(value, minimum=16):
+    if any(word in PLACEHOLDER_MARKS for word in words) and not has_random_run(value, minimum=16):
         return True
-    return all(word in _VOCABULARY for word in words)
+    return all(word in PLACEHOLDER_WORDS for word in words)
 
 
 def is_code(value: str, *, in_shell: bool = False) -> bool:
     """True for an unquoted value that is an expression: a call, an index, a dotted name, a lambda.
 
-    ``in_shell``: where a shell or an URL would take the characters as they are, a dotted name with digits is a value.
+    ``in_shell``: where a shell or an URL would take the characters as they are, a dotted name with
+    digits is a value.
     """
     call = _CALL.match(value)
     if call and _is_callable_name(call.group()):
@@ -148,10 +130,12 @@ def _is_callable_name(text: str) -> bool:
 
 
 def is_prose(value: str) -> bool:
-    """True for several words of which one is a function word: a message to people, not a passphrase."""
+    """True for several words of which one is a function word: a message to people, not a
+    passphrase.
+    """
     words = re.findall(r"[A-Za-z']+", value.lower())
     return (
         len(value.split()) > 1
         and len(words) > 1
-        and (any(word in _STOP_WORDS for word in words) or is_vocabulary(value))
+        and (any(word in FUNCTION_WORDS for word in words) or is_vocabulary(value))
     )

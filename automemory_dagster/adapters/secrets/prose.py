@@ -1,7 +1,7 @@
 """Finds a secret that a sentence tells: "the password is ...", 「数据库密码是 ...」.
 
-The trap: most sentences about passwords tell none, so the value must look like one: letters with digits or symbols, or
-words in quotes.
+The trap: most sentences about passwords tell none, so the value must look like one: letters with
+digits or symbols, or words in quotes.
 """
 
 import re
@@ -19,13 +19,17 @@ _CJK_NAMES = (
 _CJK_VERBS = "是|为|為|:|：|=|＝|改成|改为|改為|设为|設為|设置为|设成|换成|等于|用的是|就是|叫|は|を|が|에|는|은|이|가"
 CJK_ANCHOR = rf"(?:{_CJK_NAMES})(?:[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*(?:{_CJK_VERBS})(?:[ \t*:]|：|「|『|“|`|是|就|为|成|了)*"
 LATIN_ANCHOR = (
-    r"(?i:\b(?:password|passphrase|passcode|passwd|pwd|pw|pin|secret|token|api[ _-]?key|access[ _-]?key|secret[ _-]?key"
-    r"|credentials?|passwort|kennwort|contraseña|mot de passe|senha)s?(?:[ \t]+(?:for|to|of|von|para|pour)[ \t]+[\w@./ -]{1,40}?)?"
-    r"[ \t]+(?:is|was|are|to|ist|lautet|es|est|as|will be|should be|must be|has been (?:changed|set|reset) to)(?::|[ \t]+now)?[ \t]+)"
+    r"(?i:\b(?:password|passphrase|passcode|passwd|pwd|pw|pin|secret|token|api[ _-]?key"
+    r"|access[ _-]?key|secret[ _-]?key"
+    r"|credentials?|passwort|kennwort|contraseña|mot de passe|senha)s?(?:[ \t]+(?:for|to|of|von"
+    r"|para|pour)[ \t]+[\w@./ -]{1,40}?)?"
+    r"[ \t]+(?:is|was|are|to|ist|lautet|es|est|as|will be|should be|must be|has been (?:changed"
+    r"|set|reset) to)(?::|[ \t]+now)?[ \t]+)"
 )
 _BARE_ASCII = compile_bytes(rb"[!-~]{4,}")
 _MEASURE = re.compile(
-    r"(?i)v?\d+(?:[.,:/-]\d+)*(?:[a-z]{1,3}|st|nd|rd|th)?|(?:base|sha|md|utf|rfc|oauth|http|ipv|aes|es|rs|hs|k8|s3|x)-?\d+\w{0,4}"
+    r"(?i)v?\d+(?:[.,:/-]\d+)*(?:[a-z]{1,3}|st|nd|rd|th)?|(?:base|sha|md|utf|rfc|oauth|http|ipv"
+    r"|aes|es|rs|hs|k8|s3|x)-?\d+\w{0,4}"
 )
 _FILE = re.compile(r"[\w.\-/]+\.[A-Za-z]{1,5}")
 

@@ -1,6 +1,7 @@
 """Token shapes of code hosting, package registries, clouds, language-model and other services.
 
-Prefixes are public facts of each service's documentation; lengths are lower bounds of our own choice (``shapes.py``).
+Prefixes are public facts of each service's documentation; lengths are lower bounds of our own
+choice (``shapes.py``).
 """
 
 from automemory_dagster.adapters.secrets.shapes import HEX, URLSAFE, WORD, Shape, ShapeTable

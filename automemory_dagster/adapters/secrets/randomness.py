@@ -1,9 +1,11 @@
 """Tells a value that a machine drew at random from one that a person wrote.
 
-The trap: Shannon entropy alone. ``createdAtTimestamp`` and a real key of that length score alike, so the measure here
-counts how often neighbouring characters change their class, and entropy only has the last word.
+The trap: Shannon entropy alone. ``createdAtTimestamp`` and a real key of that length score alike,
+so the measure here counts how often neighbouring characters change their class, and entropy only
+has the last word.
 """
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -36,7 +38,9 @@ def is_hex(value: str) -> bool:
 
 
 def class_changes(value: str) -> int:
-    """How often neighbours differ in class (lower, upper, digit, other), camel-case humps not counted."""
+    """How often neighbours differ in class (lower, upper, digit, other), camel-case humps not
+    counted.
+    """
     changes = 0
     previous = ""
     for character in value:
@@ -48,9 +52,11 @@ def class_changes(value: str) -> int:
 
 
 def looks_random(value: str, *, minimum: int = 12) -> bool:
-    """True for a run that mixes classes like a drawn token; false for words, names, numbers and dates."""
+    """True for a run that mixes classes like a drawn token; false for words, names, numbers and
+    dates.
+    """
     value = value.strip("=")
-    if len(value) < minimum or len(value) > 4096 and class_changes(value[:4096]) < 400:
+    if len(value) < minimum or (len(value) > 4096 and class_changes(value[:4096]) < 400):
         return False
     value = value[:4096]
     letters = sum(c.isalpha() for c in value)
@@ -72,7 +78,9 @@ def has_random_run(value: str, *, minimum: int = 10) -> bool:
 
 
 def is_wordy(value: str) -> bool:
-    """True for what a person would type as a name: words, camel-case or joined, at most two digits at the end."""
+    """True for what a person would type as a name: words, camel-case or joined, at most two digits
+    at the end.
+    """
     parts = [part for part in re.split(r"[_.\-]+", value) if part]
     return bool(parts) and all(_is_wordy_part(part) for part in parts)
 
@@ -92,10 +100,12 @@ def _reads_as_words(value: str) -> bool:
 
 
 def _mixes_case(value: str) -> bool:
-    """Case that changes like noise: more than one hump in four characters, or capitals in pairs inside words."""
+    """Case that changes like noise: more than one hump in four characters, or capitals in pairs
+    inside words.
+    """
     if value.islower() or value.isupper() or len(value) < 8:
         return False
-    humps = sum(1 for a, b in zip(value, value[1:], strict=False) if a.islower() and b.isupper())
+    humps = sum(1 for a, b in itertools.pairwise(value) if a.islower() and b.isupper())
     return humps >= max(2, len(value) / 5.5)
 
 

@@ -1,7 +1,8 @@
 """The form of a provider's token: how it starts, which characters follow, how many at least.
 
-The trap: exact lengths. Providers change them, terminals wrap and tools cut, so a shape asks for enough characters to
-be sure and takes whatever follows; the tail must also look drawn at random, which keeps ``npm_config_registry`` alone.
+The trap: exact lengths. Providers change them, terminals wrap and tools cut, so a shape asks for
+enough characters to be sure and takes whatever follows; the tail must also look drawn at random,
+which keeps ``npm_config_registry`` alone.
 """
 
 import re
@@ -78,7 +79,9 @@ class ShapeTable:
         return rf"(?:{BOUNDARY}(?:{'|'.join(starts)})|(?:{'|'.join(signs)})[A-Za-z0-9./])"
 
     def read(self, data: bytes, start: int, end: int) -> list[Hit]:
-        """The token that starts at the anchor, or nothing; a token wrapped to the next line is taken whole."""
+        """The token that starts at the anchor, or nothing; a token wrapped to the next line is
+        taken whole.
+        """
         start += boundary_length(data, start)
         for length in self._lengths:
             for shape in self._by_prefix.get(data[start : start + length], ()):
@@ -99,7 +102,9 @@ _WRAP = compile_bytes(
 
 
 def wrapped_end(data: bytes, end: int) -> int:
-    """Where a token ends that a terminal wrapped: the next line is all token characters and looks random."""
+    """Where a token ends that a terminal wrapped: the next line is all token characters and looks
+    random.
+    """
     if data[end : end + 1] not in (b"\n", b"\r", b"\\", b" "):
         return end
     found = _WRAP.match(data, end, min(len(data), end + 400))

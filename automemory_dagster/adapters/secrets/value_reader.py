@@ -1,7 +1,7 @@
 """Reads the value that follows a name: where it starts, where it ends, how it was quoted.
 
-The trap: JSON in JSON. There a quote is ``\\"`` or ``\\\\\\"``, and a line break two characters; the value ends at a quote
-with *as many* backslashes as the one that opened it, or fewer.
+The trap: JSON in JSON. There a quote is ``\\"`` or ``\\\\\\"``, and a line break two characters;
+the value ends at a quote with *as many* backslashes as the one that opened it, or fewer.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from automemory_dagster.adapters.secrets.pattern import compile_bytes
 
 LIMIT_BYTES = 2048
-"""A value is judged by this much; only a value found secret is followed further, which keeps the scan linear."""
+"""A value is judged by this much; only a value found secret is followed further, which keeps the
+scan linear.
+"""
 
 _OPENING = compile_bytes(r"""(?:[bBrRfFuU@&]{0,2})(\\*)("{3}|'{3}|["'`]|“|‘|「|『|&quot;)""")
 _QUOTE_RUN = {
@@ -64,7 +66,9 @@ def read_bare(data: bytes, pos: int, *, tight: bool) -> Value | None:
 
 
 def rest_of_line(data: bytes, pos: int) -> int:
-    """Where the line ends that holds ``pos``, at most the limit away; a quote or an escape ends it too."""
+    """Where the line ends that holds ``pos``, at most the limit away; a quote or an escape ends it
+    too.
+    """
     found = _REST_OF_LINE.match(data, pos, min(len(data), pos + LIMIT_BYTES))
     return found.end() if found is not None else pos
 
@@ -100,13 +104,19 @@ def _read_quoted(data: bytes, start: int, escapes: bytes, quote: bytes) -> Value
 
 
 def _without_trailing_punctuation(data: bytes, start: int, end: int) -> int:
-    """Drop what belongs to the sentence or the expression: full stops, commas, unbalanced brackets."""
+    """Drop what belongs to the sentence or the expression: full stops, commas, unbalanced
+    brackets.
+    """
     pairs = {b")": b"(", b"]": b"[", b"}": b"{"}
     while end > start:
         last = data[end - 1 : end]
-        if last in (b",", b";", b"|", b"\\", b":") or (last == b"." and end - start > 1):
-            end -= 1
-        elif last in pairs and data.count(pairs[last], start, end) < data.count(last, start, end):
+        if (
+            last in (b",", b";", b"|", b"\\", b":")
+            or (last == b"." and end - start > 1)
+            or (
+                last in pairs and data.count(pairs[last], start, end) < data.count(last, start, end)
+            )
+        ):
             end -= 1
         else:
             break

@@ -1,22 +1,25 @@
 """Redacts the strings inside a JSON-like value before JSON is made of it.
 
-The trap: redacting the JSON text. There a secret is escaped, a pattern that eats a backslash breaks the document, and
-the name of a field stands far from a value that is itself a list or a document.
+The trap: redacting the JSON text. There a secret is escaped, a pattern that eats a backslash
+breaks the document, and the name of a field stands far from a value that is itself a list or a
+document.
 """
 
 import re
 from typing import TypeAlias, cast
 
-from automemory_dagster.adapters.secrets.assignments import judge_value
 from automemory_dagster.adapters.secrets.engine import Engine
 from automemory_dagster.adapters.secrets.names import SecretName, Strength, judge_name
 from automemory_dagster.adapters.secrets.placeholders import is_placeholder, is_prose
 from automemory_dagster.adapters.secrets.randomness import is_uuid
+from automemory_dagster.adapters.secrets.verdict import Style, is_secret
 
 JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
 
 _DEEPEST = 200
-"""Deeper structures are no data of ours; what lies below is replaced as a whole, so that recursion has an end."""
+"""Deeper structures are no data of ours; what lies below is replaced as a whole, so that recursion
+has an end.
+"""
 
 
 def redact_structure(value: object, engine: Engine) -> object:
@@ -48,7 +51,7 @@ def _redact_field(key: object, value: object, engine: Engine, depth: int) -> obj
     if name is None or value is None or isinstance(value, bool):
         return _redact(value, engine, depth)
     if name.strength is Strength.WEAK:
-        plain = isinstance(value, str) and judge_value(value, name)
+        plain = isinstance(value, str) and is_secret(value, name, Style.QUOTED)
         return engine.marker(name.kind) if plain else _redact(value, engine, depth)
     return (
         engine.marker(name.kind) if _is_secret_under(value, name) else _redact(value, engine, depth)
