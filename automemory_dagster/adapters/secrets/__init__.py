@@ -25,9 +25,9 @@ def redact(text: str) -> RedactedText:
 
 
 def find_secrets(text: str) -> list[Finding]:
-    """The secrets in the text, in order and without overlap, in characters; empty for a redacted text.
+    """The secrets in the text in order, without overlap; empty for a redacted text.
 
-    A finding names kind and place, never the value.
+    A finding names kind and place in characters, never the value.
     """
     return engine_for().find(text)
 
@@ -45,9 +45,9 @@ def make_redactor(*, plain_markers: bool = False, redact_personal: bool = False)
 
 
 def redact_values(value: object) -> object:
-    """A copy of a JSON-like value with every string redacted, and what stands under a secret's name replaced whole.
+    """A copy of a JSON-like value with every string redacted.
 
-    Call it before JSON is made of the value. Placeholders, empty values and booleans stay; tuples
+    What stands under a secret's name is replaced whole. Call it before JSON is made of the value. Placeholders, empty values and booleans stay; tuples
     become lists.
     """
     return redact_structure(value, engine_for())

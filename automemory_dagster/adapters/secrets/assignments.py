@@ -1,4 +1,4 @@
-"""Finds values given to a secret-like name, in any notation: env files, code, JSON, YAML, TOML, XML, flags, tables.
+"""Finds values given to a secret-like name, in code, configuration, commands, tables and URLs.
 
 The trap: one rule for all notations. ``password: str`` is a type, ``password: sunshine`` in a YAML
 file is not, so how it was written is read here, and ``verdict.py`` decides by that how much the
@@ -159,7 +159,7 @@ def _judge(
 def _bare_style(
     data: bytes, value: Value, text: str, name: SecretName, sign: str, *, line_start: bool
 ) -> tuple[Style, Value, str]:
-    """LINE when the value is all that follows; a passphrase of several words is then taken whole."""
+    """LINE when the value is all that follows; a passphrase of several words is taken whole."""
     line_end = rest_of_line(data, value.end)
     rest = data[value.end : line_end].split(b" #")[0].strip()
     if not line_start or sign not in (":", "=", "：", "＝"):

@@ -1,4 +1,4 @@
-"""Finds what follows ``Bearer``, ``Basic``, a cookie header, a command-line flag or an SQL ``PASSWORD``.
+"""Finds what follows ``Bearer``, a cookie header, a command-line flag or an SQL ``PASSWORD``.
 
 The trap: these are also ordinary words. "Bearer authentication" and ``--token-file x`` give
 nothing away.
@@ -15,8 +15,14 @@ from automemory_dagster.adapters.secrets.placeholders import is_code, is_path, i
 from automemory_dagster.adapters.secrets.randomness import is_uuid, is_wordy, looks_random
 from automemory_dagster.adapters.secrets.value_reader import read_value
 
-SCHEME_ANCHOR = r"(?i:\b(?:proxy-)?authorization\\*[\"']?\]?\s*[:=,]\s*\\*[\"']?|n?\bbearer(?:[ \t]|%20)|\bbasic[ \t]+[a-z0-9+/]{8})"
-COOKIE_ANCHOR = r"(?i:\b(?:set-)?cookie\\*[\"']?\s*[:=,]\s*\\*[\"']?|(?:[ \t]-b|--cookie)[ \t=]+\\*[\"']?[a-z0-9_.-]+=)"
+SCHEME_ANCHOR = (
+    r"(?i:\b(?:proxy-)?authorization\\*[\"']?\]?\s*[:=,]\s*\\*[\"']?"
+    r"|n?\bbearer(?:[ \t]|%20)|\bbasic[ \t]+[a-z0-9+/]{8})"
+)
+COOKIE_ANCHOR = (
+    r"(?i:\b(?:set-)?cookie\\*[\"']?\s*[:=,]\s*\\*[\"']?"
+    r"|(?:[ \t]-b|--cookie)[ \t=]+\\*[\"']?[a-z0-9_.-]+=)"
+)
 FLAG_ANCHOR = (
     r"(?i:[\s\"'`,\[(]--?(?:[a-z0-9]+[-_.]){0,4}(?:password|passwd|passphrase|pass|pwd|secret"
     r"|token|key|credentials?|pat)"
@@ -42,12 +48,22 @@ _HEADER_CREDENTIAL = compile_bytes(rb"""[^\s"'`,;<>\\\x00\x1b]+""")
 _FLAG_NAME = re.compile(rb"--?([A-Za-z0-9_.-]+)[\"'\\]*(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)\Z")
 _COOKIE_PAIR = re.compile(r"([^\s=;,\"']+)=([^\s;,\"'\\]+)")
 _COOKIE_ATTRIBUTES = frozenset(
-    ["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority", "version"]
+    {
+        "path",
+        "domain",
+        "expires",
+        "max-age",
+        "samesite",
+        "secure",
+        "httponly",
+        "priority",
+        "version",
+    }
 )
 
 
 def read_scheme(data: bytes, start: int, end: int) -> list[Hit]:
-    """The credential behind an authorization header or behind ``Bearer`` and ``Basic`` in a text."""
+    """The credential in an authorization header, or behind ``Bearer`` and ``Basic`` in a text."""
     anchor = data[start:end].lower()
     in_header = b"authorization" in anchor
     pos = end if in_header else start + (1 if anchor.startswith(b"nb") else 0)
@@ -161,11 +177,8 @@ def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:
             or re.search(r"[!@#^*$%]", text) is not None
             or (len(text) >= 16 and not is_code(text) and "_" not in text)
         )
-    return (
-        (has_digit
-        and len(text) >= 8
-        and not is_wordy(text))
-        or (len(text) >= 20 and "_" not in text and "-" not in text)
+    return (has_digit and len(text) >= 8 and not is_wordy(text)) or (
+        len(text) >= 20 and "_" not in text and "-" not in text
     )
 
 

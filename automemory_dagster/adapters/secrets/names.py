@@ -59,10 +59,8 @@ def judge_name(name: str) -> SecretName | None:
         return SecretName("password", Strength.PASSWORD)
     if last in _PASS_WORDS or (last == "word" and before == "pass"):
         return SecretName("password", Strength.STRONG if before else Strength.WEAK)
-    if (
-        last.endswith("passphrase")
-        or (last in ("phrase", "code")
-        and before in ("pass", "seed", "recovery", "mnemonic"))
+    if last.endswith("passphrase") or (
+        last in ("phrase", "code") and before in ("pass", "seed", "recovery", "mnemonic")
     ):
         return SecretName("passphrase", Strength.PASSWORD)
     if last in SECRET_WORDS or last.endswith("secret"):

@@ -21,7 +21,8 @@ _EMAIL = compile_bytes(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]+\.[A-Za-z]{2,24}")
 _LEAD = compile_bytes(
     r"(?i)(?:author|committer|co-authored-by|signed-off-by|reviewed-by|reported-by"
     r"|full[_ ]?name|user\.name)\\*[\"']?[ \t]*[:= ][ \t]*\\*[\"']?"
-    r"|my name is[ \t]+|i am called[ \t]+|ich heiße[ \t]+|(?:我叫|我的名字是|我是|姓名(?::|：)?)[ \t]*"
+    r"|my name is[ \t]+|i am called[ \t]+|ich heiße[ \t]+"
+    r"|(?:我叫|我的名字是|我是|姓名(?::|：)?)[ \t]*"
 )
 
 

@@ -24,8 +24,8 @@ _REFERENCE = re.compile(
     | \$\{\{? | \{\{ | <% | %\( | \#\{                    # templates
     | %[a-z_]\w*% $ | %[sdrvq] $ | \{[a-z_][\w.!:\[\]]*\}? $     # %NAME%  %s  {name}
     | (?:os\.|process\.|import\.meta\.|deno\.|std::|system\.|bun\.)(?:env|getenv|environ)
-    | (?:getenv|env|secrets?|vault|config|settings|var|local|data|module|inputs?|github|params?|ssm|self|this|ctx
-        |args|opts|options|request|req|res|response|props|state|cfg|conf|app|user|window|document|event)
+    | (?:getenv|env|secrets?|vault|config|settings|var|local|data|module|inputs?|github|params?|ssm|self|this
+        |ctx|args|opts|options|request|req|res|response|props|state|cfg|conf|app|user|window|document|event)
         (?:\.|\[|\(|->|\?\.|::)
     | !(?:ref|sub|getatt|secret|env|vault)\b | enc\[ | op://|vault:|ssm:|secretsmanager:|arn:aws
     | (?:aws-)?secret(?:s)?(?:manager)?:// | projects/[^/]+/secrets/ | @microsoft\.keyvault
@@ -59,7 +59,9 @@ def _is_placeholder(value: str) -> bool:
         return True
     if bare.startswith("<") and re.match(r"<[\w .:\-/|]{1,60}>", bare):
         return True
-    if (len(set(bare)) <= 2 and not bare.isdigit()) or re.search(r"\*{3,}|\.{3,}|…|•{2}|#{4,}", bare):
+    if len(set(bare)) <= 2 and not bare.isdigit():
+        return True
+    if re.search(r"\*{3,}|\.{3,}|…|•{2}|#{4,}", bare):
         return True
     if re.search(r"(?i)x{4,}|_{4,}|0{6,}", bare) and not has_random_run(
         re.sub(r"(?i)x{4,}|0{6,}", "-", bare)

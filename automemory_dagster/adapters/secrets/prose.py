@@ -13,11 +13,18 @@ from automemory_dagster.adapters.secrets.randomness import is_wordy, looks_rando
 from automemory_dagster.adapters.secrets.value_reader import read_bare, read_value
 
 _CJK_NAMES = (
-    "密码|密碼|口令|密钥|密鑰|秘钥|秘鑰|令牌|凭证|凭据|憑證|私钥|私鑰|パスワード|トークン|シークレット|暗証番号|鍵|キー|비밀번호|암호|토큰"
+    "密码|密碼|口令|密钥|密鑰|秘钥|秘鑰|令牌|凭证|凭据|憑證|私钥|私鑰"
+    "|パスワード|トークン|シークレット|暗証番号|鍵|キー|비밀번호|암호|토큰"
     "|[Cc]ontraseña|[Mm]ot de passe|(?:П|п)ароль|[Kk]ennwort|[Ss]enha"
 )
-_CJK_VERBS = "是|为|為|:|：|=|＝|改成|改为|改為|设为|設為|设置为|设成|换成|等于|用的是|就是|叫|は|を|が|에|는|은|이|가"
-CJK_ANCHOR = rf"(?:{_CJK_NAMES})(?:[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*(?:{_CJK_VERBS})(?:[ \t*:]|：|「|『|“|`|是|就|为|成|了)*"
+_CJK_VERBS = (
+    "是|为|為|:|：|=|＝|改成|改为|改為|设为|設為|设置为|设成|换成|等于|用的是|就是|叫"
+    "|は|を|が|에|는|은|이|가"
+)
+CJK_ANCHOR = (
+    rf"(?:{_CJK_NAMES})(?:[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*"
+    rf"(?:{_CJK_VERBS})(?:[ \t*:]|：|「|『|“|`|是|就|为|成|了)*"
+)
 LATIN_ANCHOR = (
     r"(?i:\b(?:password|passphrase|passcode|passwd|pwd|pw|pin|secret|token|api[ _-]?key"
     r"|access[ _-]?key|secret[ _-]?key"

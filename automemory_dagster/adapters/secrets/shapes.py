@@ -97,7 +97,8 @@ class ShapeTable:
 
 
 _WRAP = compile_bytes(
-    rb"""(?:[ \t]*\\?\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[+>|][ \t]?)?([A-Za-z0-9_\-./+=]{6,})(?:[\s"'`,;)\\]|\z)"""
+    rb"""(?:[ \t]*\\?\r?\n|(?:\\+r)?\\+n)[ \t]*(?:[+>|][ \t]?)?"""
+    rb"""([A-Za-z0-9_\-./+=]{6,})(?:[\s"'`,;)\\]|\z)"""
 )
 
 
@@ -150,5 +151,6 @@ def _lead(tail: str) -> str:
 
 
 def boundary_length(data: bytes, start: int) -> int:
+    """How much of the anchor is an escape before the token."""
     escape = _ESCAPE.match(data, start, min(len(data), start + 24))
     return escape.end() - start if escape is not None else 0

@@ -43,7 +43,7 @@ class Value:
 
 
 def read_value(data: bytes, pos: int, *, tight: bool) -> Value | None:
-    """Read the value at ``pos``; ``tight`` ends an unquoted one also at commas, semicolons, ampersands, brackets.
+    """Read the value at ``pos``; ``tight`` ends an unquoted one also at commas and brackets.
 
     None when nothing is there.
     """
