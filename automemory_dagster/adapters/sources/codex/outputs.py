@@ -1,0 +1,130 @@
+"""Reads the five shapes of tool output and takes the noise out of them.
+
+The trap: a reader that expects a string loses one output in twenty. Shapes: ``Exit code: N``…,
+``Chunk ID``… with ``Process exited with code N``, a JSON string with ``output`` and ``metadata``, a
+list of parts, free text.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_HEADER_LINE = re.compile(
+    r"(?:Exit code: (?P<code>-?\d+)|Process exited with code (?P<exited>-?\d+)"
+    r"|Chunk ID: .*|Wall time:? .*|Process running with session ID .*|Original token count: .*"
+    r"|Total output lines: .*|Script (?:completed|failed|running).*)(?:\n|\Z)"
+)
+_OUTPUT_LINE = re.compile(r"Output:[ \t]*(?:\n|\Z)")
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_REDRAWN = re.compile(r"[^\n]*\r(?=[^\n])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_DATA_URL = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=_-]+")
+_RUN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
+_RUN_WINDOW = 256
+_RUN = re.compile(r"[A-Za-z0-9+/=_-]{512,}")
+_MOST_HEADERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class OutputText:
+    """What a tool said and how it ended; ``exit_code`` is None when it does not tell."""
+
+    text: str
+    exit_code: int | None = None
+    has_image: bool = False
+
+
+def read_output(output: Any) -> OutputText:
+    """Read any shape of output. Never raises; what is no text is left out."""
+    if isinstance(output, list):
+        return _read_parts(output)
+    if isinstance(output, dict):
+        return _read_object(output)
+    text = output if isinstance(output, str) else ""
+    if text[:1] in ("{", "["):
+        return _read_json(text)
+    return _read_headers(text)
+
+
+def without_noise(text: str) -> str:
+    """The text without ANSI codes, overwritten progress lines, control characters and base64."""
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = _REDRAWN.sub("", text.replace("\r\n", "\n")).replace("\r", "")
+    if not text.isprintable():
+        text = _CONTROL.sub("", text)
+    if ";base64," in text:
+        text = _DATA_URL.sub("[base64 omitted]", text)
+    return _RUN.sub("[base64 omitted]", text) if _has_long_run(text) else text
+
+
+def _read_headers(text: str) -> OutputText:
+    position, exit_code = 0, None
+    for _ in range(_MOST_HEADERS):
+        found = _HEADER_LINE.match(text, position)
+        if found is not None:
+            code = found["code"] or found["exited"]
+            exit_code = int(code) if code else exit_code
+            position = found.end()
+            continue
+        ended = _OUTPUT_LINE.match(text, position) if position else None
+        if ended is None:
+            break
+        position = ended.end()
+    return OutputText(text[position:], exit_code)
+
+
+def _read_json(text: str) -> OutputText:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return OutputText(text)
+    if isinstance(value, dict) and "output" in value and isinstance(value.get("metadata"), dict):
+        return _read_object(value)
+    if isinstance(value, dict) and isinstance(value.get("content"), list):
+        return _read_parts(value["content"])
+    if isinstance(value, list) and value and all(_is_part(part) for part in value):
+        return _read_parts(value)
+    return OutputText(text)
+
+
+def _read_object(value: dict[str, Any]) -> OutputText:
+    inner = value.get("output", value.get("content", ""))
+    metadata = value.get("metadata")
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    read = _read_parts(inner) if isinstance(inner, list) else OutputText(str(inner or ""))
+    return OutputText(read.text, code if isinstance(code, int) else None, read.has_image)
+
+
+def _read_parts(parts: list[Any]) -> OutputText:
+    texts: list[str] = []
+    exit_code, has_image = None, False
+    for part in parts:
+        if isinstance(part, str):
+            part = {"text": part}
+        if not isinstance(part, dict):
+            continue
+        text = part.get("text")
+        if isinstance(text, str):
+            read = _read_headers(text)
+            exit_code = exit_code if read.exit_code is None else read.exit_code
+            texts.append(read.text)
+        else:
+            has_image = has_image or "image" in str(part.get("type"))
+    return OutputText("\n".join(text for text in texts if text), exit_code, has_image)
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def _has_long_run(text: str) -> bool:
+    """True when an unbroken run of base64 characters fills a window: cheap, and sees every run
+    twice as long."""
+    return any(
+        not text[start : start + _RUN_WINDOW].strip(_RUN_CHARACTERS)
+        for start in range(0, len(text) - _RUN_WINDOW, _RUN_WINDOW)
+    )

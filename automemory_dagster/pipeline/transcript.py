@@ -1,0 +1,155 @@
+"""Makes the transcript an extractor sees: evidence redacted as values, tiered, cut to a budget.
+
+When not everything fits, human words come first, then final answers, other agents, commentary,
+context and tools; inside a tier the newest first. What is chosen stands in file order.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+
+from automemory_dagster.domain.redaction import Redact
+from automemory_dagster.domain.rollout import (
+    HarnessContext,
+    Reading,
+    RolloutItem,
+    Tier,
+    ToolCall,
+    ToolOutput,
+)
+from automemory_dagster.domain.thread import Thread
+from automemory_dagster.domain.tokens import estimate_tokens
+from automemory_dagster.domain.transcript import (
+    Transcript,
+    TranscriptReport,
+    TranscriptRow,
+)
+from automemory_dagster.pipeline.transcript_row import fitted, kind_of, row_of, row_tokens
+
+FACTS_TOKENS = 60
+"""Estimated tokens of the thread's facts when they are serialised, beside their texts."""
+
+_LARGEST_SHARE = 4
+"""No row takes more than a quarter of the budget, so that one pasted file is not all there is."""
+_LEAST_TOKENS = 48
+"""With less room than this a row would be nothing but its mark."""
+
+_Unit = tuple[tuple[int, RolloutItem], ...]
+"""Items that are kept or left out together, with their places in the reading."""
+
+
+def build_transcript(
+    reading: Reading, thread: Thread, *, redact: Redact, budget_tokens: int
+) -> Transcript:
+    """The transcript of one reading.
+
+    ``estimated_tokens`` never exceeds ``budget_tokens`` unless the thread's facts alone do; then
+    there are no rows. A tool's output is kept with its call or not at all.
+    """
+    facts = {
+        "cwd": redact(thread.cwd),
+        "repository": redact(thread.repository),
+        "branch": redact(thread.branch),
+        "title": redact(thread.title),
+    }
+    used = FACTS_TOKENS + sum(map(estimate_tokens, facts.values()))
+    filling = _Filling(redact, budget_tokens, used, _call_names(reading.items))
+    for tier, units in _units_by_tier(reading.items):
+        filling.fill(reversed(units), tier)
+    rows = tuple(filling.rows[index] for index in sorted(filling.rows))
+    return Transcript(
+        thread_id=thread.thread_id,
+        updated_at=thread.source_updated_at.astimezone(UTC).isoformat(timespec="seconds"),
+        rows=rows,
+        report=TranscriptReport(
+            reading=reading.report,
+            rows_kept=len(rows),
+            rows_cut=filling.cut,
+            rows_omitted=dict(sorted(filling.omitted.items())),
+            estimated_tokens=filling.used,
+            budget_tokens=budget_tokens,
+        ),
+        **facts,
+    )
+
+
+@dataclass(slots=True)
+class _Filling:
+    """The rows chosen so far and the tokens they take."""
+
+    redact: Redact
+    budget_tokens: int
+    used: int
+    call_names: dict[str, str]
+    rows: dict[int, TranscriptRow] = field(default_factory=dict)
+    omitted: Counter[str] = field(default_factory=Counter)
+    cut: int = 0
+
+    def fill(self, units: Iterable[_Unit], tier: Tier) -> None:
+        """Take units, most wanted first, until one finds no room; the rest is left out."""
+        has_room = True
+        seen: set[tuple[str, str]] = set()
+        for unit in units:
+            if tier is Tier.CONTEXT and self._is_repeated(unit, seen):
+                taken = None
+            else:
+                taken = self._rows_of(unit) if has_room else None
+                has_room = taken is not None
+            if taken is None:
+                self.omitted.update(str(kind_of(item.body)) for _, item in unit)
+            else:
+                self.rows.update(taken)
+
+    def _rows_of(self, unit: _Unit) -> dict[int, TranscriptRow] | None:
+        room, cut = self.budget_tokens - self.used, 0
+        most = max(_LEAST_TOKENS, self.budget_tokens // _LARGEST_SHARE)
+        rows: dict[int, TranscriptRow] = {}
+        for index, item in unit:
+            if room < _LEAST_TOKENS:
+                return None
+            whole = row_of(item, self.redact, self.call_names)
+            row = fitted(whole, self.redact, allowed_tokens=min(room, most))
+            if row is None:
+                return None
+            was_cut = isinstance(item.body, ToolOutput) and item.body.omitted_bytes > 0
+            cut += was_cut or row is not whole
+            room -= row_tokens(row)
+            rows[index] = row
+        self.used, self.cut = self.budget_tokens - room, self.cut + cut
+        return rows
+
+    def _is_repeated(self, unit: _Unit, seen: set[tuple[str, str]]) -> bool:
+        """True for a context that a newer row tells in the same words."""
+        body = unit[0][1].body
+        if not isinstance(body, HarnessContext):
+            return False
+        key = (body.label, body.text)
+        is_known = key in seen
+        seen.add(key)
+        return is_known
+
+
+def _units_by_tier(items: Sequence[RolloutItem]) -> list[tuple[Tier, list[_Unit]]]:
+    """The items of each tier, most worth first, in file order inside; an output joins its call."""
+    by_tier: dict[Tier, list[_Unit]] = {tier: [] for tier in Tier}
+    place_of_call: dict[str, int] = {}
+    for index, item in enumerate(items):
+        units, body = by_tier[item.tier], item.body
+        if isinstance(body, ToolOutput) and body.call_id in place_of_call:
+            place = place_of_call[body.call_id]
+            units[place] = (*units[place], (index, item))
+            continue
+        if isinstance(body, ToolCall) and body.call_id:
+            place_of_call[body.call_id] = len(units)
+        units.append(((index, item),))
+    return list(by_tier.items())
+
+
+def _call_names(items: Iterable[RolloutItem]) -> dict[str, str]:
+    """Short names of the calls, ``c1``, ``c2``, … in file order."""
+    names: dict[str, str] = {}
+    for item in items:
+        if isinstance(item.body, ToolCall | ToolOutput) and item.body.call_id:
+            names.setdefault(item.body.call_id, f"c{len(names) + 1}")
+    return names
