@@ -89,6 +89,8 @@ def _traces(task: Task) -> list[Lesson]:
     if files:
         more = f" and {len(files) - _MAX_FILES} more" if len(files) > _MAX_FILES else ""
         lines.append((f"changed files: {', '.join(files[:_MAX_FILES])}{more}", Worth.CHANGED))
+    shown = dict(run.shown for turn in task.turns for run in turn.runs if run.shown)
+    lines += [(f"{path} then held: {text}", Worth.CHANGED) for path, text in shown.items()]
     lines += [(f"commit: {clip(commit, 120)}", Worth.COMMIT) for commit in commits[-2:]]
     return [
         Lesson(section=Section.REFERENCE, text=text, worth=worth, turn=last)

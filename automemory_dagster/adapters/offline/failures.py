@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from automemory_dagster.adapters.offline.commands import (
+from automemory_dagster.adapters.offline.runs import (
     Run,
     RunStatus,
     is_similar,
@@ -37,10 +37,12 @@ def lessons_of_failures(turns: Sequence[Turn]) -> list[Lesson]:
 
 
 def has_unsolved_failure(turns: Sequence[Turn]) -> bool:
-    """True when the last word of some command that does the work is a failure."""
+    """True when some command that does the work failed for good and no check passed after it."""
     runs = [run for turn in turns for run in turn.runs if not run.is_probe]
     return any(
-        run.status is RunStatus.FAILED and _solution(run, runs[i + 1 :]) is None
+        run.status is RunStatus.FAILED
+        and _solution(run, runs[i + 1 :]) is None
+        and not any(later.checks and later.status is RunStatus.OK for later in runs[i + 1 :])
         for i, run in enumerate(runs)
     )
 
@@ -65,7 +67,7 @@ def lessons_of_checks(turns: Sequence[Turn]) -> list[Lesson]:
 
 
 def _repeats(run: Run, again: Run) -> bool:
-    return run.command == again.command and run.error[:40] == again.error[:40]
+    return bool(run.parts & again.parts) and run.error[:40] == again.error[:40]
 
 
 def _solution(run: Run, later: Sequence[Run]) -> Run | None:
@@ -76,7 +78,7 @@ def _solution(run: Run, later: Sequence[Run]) -> Run | None:
 
 
 def _failure(run: Run, solution: Run | None, turns: Sequence[Turn], turn: Turn) -> Lesson:
-    text = f"`{run.command}` failed"
+    text = f"`{_failed_command(run)}` failed"
     if run.error:
         text += f": {run.error}"
     if run.exit_code:
@@ -88,16 +90,32 @@ def _failure(run: Run, solution: Run | None, turns: Sequence[Turn], turn: Turn) 
     reason = _reason(run, solution, turn)
     if files:
         names = ", ".join(files[:_MAX_FILES]) + (" and others" if len(files) > _MAX_FILES else "")
-        end = "it passed" if solution.command == run.command else f"`{solution.command}` passed"
+        worked = _working_command(run, solution)
+        end = "it passed" if worked == _failed_command(run) else f"`{worked}` passed"
         return _lesson(run, f"{text}{reason}; after a change to {names} {end}", Worth.FIXED)
-    if solution.command == run.command:
+    if _working_command(run, solution) == _failed_command(run):
         return _lesson(run, f"{text}{reason}; passed when run again", Worth.FIXED)
-    worked = f"{text}{reason}; `{solution.command}` worked instead"
-    return _lesson(run, worked, Worth.ENVIRONMENT_FAILURE)
+    worked = _working_command(run, solution)
+    return _lesson(run, f"{text}{reason}; `{worked}` worked instead", Worth.ENVIRONMENT_FAILURE)
 
 
 def _lesson(run: Run, text: str, worth: Worth) -> Lesson:
     return Lesson(section=Section.FAILURE, text=text, worth=worth, turn=run.turn)
+
+
+def _failed_command(run: Run) -> str:
+    """The command to name: a line's only check, else the line."""
+    return run.checks[0].command if len(run.checks) == 1 else run.command
+
+
+def _working_command(run: Run, solution: Run) -> str:
+    failed = {check.command for check in run.checks}
+    kinds = {check.kind for check in run.checks}
+    same = [check.command for check in solution.checks if check.command in failed]
+    alike = [check.command for check in solution.checks if check.kind in kinds]
+    if len(run.checks) == 1 and (same or alike):
+        return (same or alike)[0]
+    return solution.command
 
 
 def _files_between(run: Run, solution: Run, turns: Sequence[Turn]) -> list[str]:

@@ -6,10 +6,19 @@ that hold only for the moment they were given in are left out.
 
 import re
 
-from automemory_dagster.adapters.offline.commands import talks_to_agents
+from automemory_dagster.adapters.offline.runs import RunStatus, talks_to_agents
 from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
-from automemory_dagster.adapters.offline.phrases import is_acknowledgement, is_chatter
-from automemory_dagster.adapters.offline.text import clip, content_tokens, sentences
+from automemory_dagster.adapters.offline.phrases import (
+    is_acknowledgement,
+    is_chatter,
+    without_chatter_tail,
+)
+from automemory_dagster.adapters.offline.text import (
+    clip,
+    content_tokens,
+    sentences,
+    without_trailing_stop,
+)
 from automemory_dagster.adapters.offline.turns import Turn
 
 _SENTENCE_LIMIT = 320
@@ -24,7 +33,8 @@ _CAUSE = re.compile(
 )
 _RULE = re.compile(
     r"\b(?:only|always|never|must|has to|have to|requires?|needs?|refuses?|unless|supports?|expects?"
-    r"|instead of|rather than|no longer|cannot|can't|can be|means|breaks?|rejected|stays?|belongs?)\b"
+    r"|instead of|rather than|no longer|cannot|can't|can be|means|breaks?|rejected|stays?|still"
+    r"|belongs?|once)\b"
     r"|必须|只能|不能|需要|必要|だけ|のみ|できません",
     re.IGNORECASE,
 )
@@ -37,8 +47,14 @@ _TECHNICAL = re.compile(
     r"`[^`]+`|\b[\w-]+(?:/[\w.-]+)+|\b\w+\.[a-z]{1,4}\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\s--?[a-z][\w-]+"
     r"|#[0-9a-f]{6}|\b[A-Z][A-Z0-9_]{2,}\b|\b\w+=\w+|[°→]"
 )
+_VALUE = re.compile(r"\b(?:is|are|at|to|=)\s+(?:now\s+)?#?\d|\d\s?(?:%|cents?|eur|ms|s)\b", re.I)
+_STATUS = re.compile(
+    r"(?:\btests?\b|\bchecks?\b|`[^`]+`|\bsuite\b)[^.;]* (?:pass(?:es|ed)?|works?|is there|green)\b"
+    r"|^`[^`]+`: \d+ passed|^\W*green\b|テストは.*通|コミットしました",
+    re.IGNORECASE,
+)
 _UNABLE = re.compile(
-    r"\b(?:could ?n[o']t|could not|cannot|can't|unable|not (?:verified|tested|compiled|possible"
+    r"\b(?:i|we) (?:cannot|can't)\b|\b(?:could ?n[o']t|could not|unable|not (?:verified|tested|compiled|possible"
     r"|available|installed|reachable)|still fails?|unsolved|gave up|did not work)\b"
     r"|无法|没能|未能|没有网络|できません|できなかった|失敗しました",
     re.IGNORECASE,
@@ -89,6 +105,7 @@ def _joined(turn: Turn) -> list[str]:
     for final in turn.finals:
         fresh = True
         for sentence in sentences(final):
+            sentence = _without_status(without_chatter_tail(sentence))
             if is_acknowledgement(sentence) or is_chatter(sentence) or talks_to_agents(sentence):
                 continue
             leans = bool(_LEANS_BACK.search(sentence)) and not fresh
@@ -100,20 +117,33 @@ def _joined(turn: Turn) -> list[str]:
     return joined
 
 
+def _without_status(sentence: str) -> str:
+    """The sentence without those of its ``;`` clauses that only say that checks pass."""
+    clauses = re.split(r";\s+", sentence)
+    kept = [clause for clause in clauses if not _STATUS.search(clause) and not is_chatter(clause)]
+    return "; ".join(kept) if kept and len(kept) < len(clauses) else sentence
+
+
 def _score(text: str, turn: Turn) -> int:
     is_momentary = bool(_OF_THE_MOMENT.search(text))
     if text.rstrip().endswith(("?", "？")) or (is_momentary and not _RULE.search(text)):
         return 0
     if _ASKS_FOR_MOMENT.search(turn.request) and re.search(r"\d", text) and not _CAUSE.search(text):
         return 0
-    signs = (_CAUSE, 15), (_RULE, 12), (_CHANGE, 6), (_TECHNICAL, 10)
+    signs = (_CAUSE, 15), (_RULE, 12), (_CHANGE, 6), (_TECHNICAL, 10), (_VALUE, 6), (_STATUS, -8)
     score = 30 + sum(points for pattern, points in signs if pattern.search(text))
-    return min(score, Worth.FINDING + 8)
+    # Said of a change that then passed a check, a sentence is tested, not only claimed.
+    return min(score + (6 if _is_verified(turn) else 0), Worth.FINDING + 8)
+
+
+def _is_verified(turn: Turn) -> bool:
+    last = next((run for run in reversed(turn.runs) if run.checks), None)
+    return bool(turn.changes) and last is not None and last.status is RunStatus.OK
 
 
 def _finding(turn: Turn, task: str, score: int, text: str) -> Lesson:
     section = Section.FAILURE if _UNABLE.search(text) else Section.KNOWLEDGE
-    is_short = len(text.split()) < 6 and len(text) < 40
+    is_short = len(text.split()) < 6 and len(text) < (40 if text.isascii() else 14)
     line = text
     if _RECOMMENDS.search(text) and not turn.changes:
         line = f"recommended but not done: {text}"
@@ -125,7 +155,10 @@ def _finding(turn: Turn, task: str, score: int, text: str) -> Lesson:
 
 
 def _subject(turn: Turn) -> str:
-    return next(iter(sentences(turn.request)[-1:]), "")
+    """What a bare answer answers: the turn's question, else its last words."""
+    parts = sentences(turn.request)
+    asked = [part for part in parts if part.endswith(("?", "？"))]
+    return without_trailing_stop((asked or list(parts) or [""])[-1])
 
 
 def _notes(turn: Turn, found: list[Lesson]) -> list[Lesson]:

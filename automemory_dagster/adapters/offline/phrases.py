@@ -2,7 +2,11 @@
 
 import re
 
-from automemory_dagster.adapters.offline.text import content_tokens, without_trailing_stop
+from automemory_dagster.adapters.offline.text import (
+    content_tokens,
+    sentences,
+    without_trailing_stop,
+)
 
 _LEAD_IN = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|good|great|perfect|right|fine|yes|no|stop|wait|thanks|thank you|so|and|but"
@@ -19,7 +23,7 @@ _CJK_LEAD_IN = re.compile(
     r"|これから(?:は|の|も)?|今後(?:は|の|も)?|以後(?:は)?|次回から(?:は)?)+[\s、,，:：]*"
 )
 _ACKNOWLEDGED = re.compile(
-    r"^\W*(?:understood|noted|will do|agreed|ok(?:ay)?|got it|sure|right|of course|certainly|sorry"
+    r"^\W*(?:understood|noted|will do|agreed|ok(?:ay)?|got it|sure|right|of course|certainly"
     r"|absolutely|acknowledged|明白了?|好的|收到|知道了|了解(?:です|しました)?|承知(?:いた)?しました"
     r"|わかりました|分かりました|かしこまりました)(?![A-Za-z])[\s,:;.!。！、，：—–-]*",
     re.IGNORECASE,
@@ -37,6 +41,15 @@ _OFFER = re.compile(
     r"|you are welcome|you're welcome|happy to|here (?:is|are)\b|next(?: steps?)?:|progress:|summary:"
     r"|committed(?:\b|$)|pushed\b|sorry\b|apologies|i (?:will|'ll|am going to)\b|user wants"
     r"|如果需要|需要我|已提交|不客气|コミットしました|他に)",
+    re.IGNORECASE,
+)
+_CJK_CHATTER = re.compile(
+    r"\W*(?:直しました|修正しました|完了(?:しました)?|追加しました|コミットしました|対応しました"
+    r"|已(?:经)?(?:完成|修复|提交|修改|更新|添加)|完成了?|搞定|好了|测试(?:全部|都)?通过)\W*"
+)
+_CHATTER_TAIL = re.compile(
+    r"\s*[;,]\s*(?:and\s+)?(?:(?:the change|it|this|that) (?:is|was|has been) )?(?:now )?"
+    r"(?:committed|pushed|done|ready)(?: (?:now|as .*))?\.?$",
     re.IGNORECASE,
 )
 _CHATTER_WORDS = frozenset(
@@ -58,11 +71,11 @@ def acknowledgement(final: str) -> str:
 
     An agent's nod proves nothing alone: it only words what a person asked for in the same turn.
     """
-    nod = _ACKNOWLEDGED.match(final)
-    if not nod and not _COMMITMENT.search(final):
-        return ""
-    rest = _ACKNOWLEDGED.sub("", final, count=1).strip()
-    return rest if re.search(r"\w", rest) else ""
+    parts = sentences(final)
+    if not _ACKNOWLEDGED.match(final):
+        parts = tuple(part for part in parts if _COMMITMENT.search(part))
+    kept = (part for part in parts if not says_nothing(_ACKNOWLEDGED.sub("", part, count=1)))
+    return _ACKNOWLEDGED.sub("", " ".join(kept), count=1).strip()
 
 
 def is_acknowledgement(sentence: str) -> bool:
@@ -79,4 +92,15 @@ def without_promise(clause: str) -> str:
 
 def is_chatter(sentence: str) -> bool:
     """True when an agent's sentence reports progress or offers help and teaches nothing."""
-    return bool(_OFFER.search(sentence)) or not content_tokens(sentence) - _CHATTER_WORDS
+    return bool(_OFFER.search(sentence)) or says_nothing(sentence)
+
+
+def says_nothing(sentence: str) -> bool:
+    """True when all its words are those of progress reports: done, committed, tests pass."""
+    is_report = bool(_CJK_CHATTER.fullmatch(sentence))
+    return is_report or not content_tokens(sentence) - _CHATTER_WORDS
+
+
+def without_chatter_tail(sentence: str) -> str:
+    """The sentence without a closing clause that only says that it was committed or done."""
+    return _CHATTER_TAIL.sub("", sentence)

@@ -8,7 +8,7 @@ SLUG_LIMIT = 60
 _MAX_WORDS = 8
 _MAX_KEYWORDS = 12
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[a-z]+)?")
-_CODE = re.compile(r"`([^`\n]{2,40})`")
+_CODE = re.compile(r"`([\w./@+=~-]+(?: [\w./@:+=~-]+){0,3})`")
 _FILE = re.compile(r"(?<![\w/])[\w./-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b")
 _IDENTIFIER = re.compile(r"\b(?:[a-z0-9]+_[a-z0-9_]+|[A-Z][a-z]+[A-Z]\w+|\w+(?:Error|Exception))\b")
 _FILLERS = frozenset(

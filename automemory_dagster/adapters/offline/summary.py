@@ -5,7 +5,7 @@ Source of the format: ``reference/codex-memory-spec.md``, section 6.1.
 
 from collections.abc import Sequence
 
-from automemory_dagster.adapters.offline.commands import Run, RunStatus
+from automemory_dagster.adapters.offline.runs import Run, RunStatus
 from automemory_dagster.adapters.offline.lesson import Lesson, Section
 from automemory_dagster.adapters.offline.tasks import Task
 from automemory_dagster.adapters.offline.text import clip, one_line, sentences

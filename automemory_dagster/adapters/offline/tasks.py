@@ -76,8 +76,7 @@ def _opens_task(turn: Turn) -> bool:
         return False
     if not any(cue_of(part) in _WORK for part in parts):
         return False
-    has_work = turn.changes or turn.runs or turn.tool_calls
-    return bool(has_work) and cue_of(parts[0]) in _WORK
+    return turn.tool_calls > 0 and cue_of(parts[0]) in _WORK
 
 
 def _outcome(turns: Sequence[Turn]) -> str:

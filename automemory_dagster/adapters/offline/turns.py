@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from automemory_dagster.adapters.offline.commands import Run, RunStatus, read_run, shell_commands
+from automemory_dagster.adapters.offline.runs import Run, RunStatus, read_run, shell_commands
 from automemory_dagster.domain.transcript import RowKind, Transcript, TranscriptRow
 
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.M)
