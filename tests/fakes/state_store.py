@@ -379,12 +379,15 @@ class FakeStateStore:
     def space(self, space_id: SpaceId) -> SpaceState:
         with self._lock:
             versions = self._publications.get(space_id, [])
+            row = self._rows.get((JobKind.CONSOLIDATE, space_id))
             return SpaceState(
                 space_id=space_id,
                 job=self.job(JobKind.CONSOLIDATE, space_id),
                 version=len(versions),
                 published_at=versions[-1].published_at if versions else None,
                 output_count=sum(item.space_id == space_id for item in self._outputs.values()),
+                is_forgetting=row is not None
+                and row.forget_watermark > row.job.last_success_watermark,
             )
 
     def publication(self, space_id: SpaceId, version: int | None = None) -> Publication | None:
@@ -520,7 +523,11 @@ class FakeStateStore:
 
     def _write_log(self, entries: Iterable[LogEntry]) -> None:
         for entry in entries:
-            stored = replace(entry, detail=RedactedText(clean_text(entry.detail)))
+            stored = replace(
+                entry,
+                detail=RedactedText(clean_text(entry.detail)),
+                numbers={clean_text(name): count for name, count in entry.numbers.items()},
+            )
             self._log[entry.thread_id] = stored
             if entry.usd > 0:
                 self._spend[entry.thread_id, entry.run_id, entry.logged_at] = entry.usd
