@@ -15,12 +15,8 @@ from automemory_dagster.adapters.offline.deletions import (
     read_deletions,
     render_deletions,
 )
-from automemory_dagster.adapters.offline.digest import (
-    build_summary,
-    needed_deletions,
-    project_rank,
-    without_deleted,
-)
+from automemory_dagster.adapters.offline.digest import build_summary, project_rank
+from automemory_dagster.adapters.offline.entries import needed_deletions, without_deleted
 from automemory_dagster.adapters.offline.grouping import ALL_BOUNDS, bare_words, build_group
 from automemory_dagster.adapters.offline.merging import ProjectLines, merge
 from automemory_dagster.adapters.offline.statements import (

@@ -22,6 +22,7 @@ from automemory_dagster.domain.handbook import (
 
 _LINE_CHARACTERS = 500
 _BEFORE_CHARACTERS = 140
+_MAX_BEFORE = 3
 _MAX_FOLDERS = 5
 
 
@@ -73,36 +74,45 @@ def build_group(project: Project, lines: Sequence[MemoryLine], bounds: GroupBoun
 def line_text(line: MemoryLine) -> str:
     """A line as the handbook shows it, with what it replaces and what outdates it."""
     text = _clip(line.text, _LINE_CHARACTERS)
-    if line.outdated_by is not None:
-        by = line.outdated_by
-        text = (
-            f"(outdated in part since {by.task.updated_at:%Y-%m-%d}, when it became: "
-            f"{_clip(core_words(by.text), _BEFORE_CHARACTERS)}) {text}"
-        )
+    for by in reversed(line.outdated_by):
+        words = _clip(core_words(by.text), _BEFORE_CHARACTERS)
+        text = f"(partly outdated since {by.task.updated_at:%Y-%m-%d}: {words}) {text}"
     if line.replaced:
-        before = _clip(core_words(line.replaced[0].text), _BEFORE_CHARACTERS)
-        text = f"{text} (since {line.said_at:%Y-%m-%d}; no longer: {before})"
+        wishes = [old for old in line.replaced if old.is_by_person] or line.replaced[:1]
+        before = [_clip(core_words(old.text), _BEFORE_CHARACTERS) for old in wishes]
+        shown = " / ".join(dict.fromkeys(before[:_MAX_BEFORE]))
+        text = f"{text} (no longer: {shown})"
     return text
 
 
 def bare_words(bullet: str) -> str:
     """A shown line's words without what ``line_text`` put around them."""
-    text = re.sub(r"^\(outdated in part since .*?\) ", "", bullet)
-    return re.sub(r" \(since \d{4}-\d\d-\d\d; no longer: .*\)$", "", text)
+    text = re.sub(r"^(?:\(partly outdated since \d{4}-\d\d-\d\d: .*?\) )+", "", bullet)
+    return re.sub(r" \(no longer: .*\)$", "", text)
 
 
 def core_words(text: str) -> str:
     """What a person asked for, without the situation and the quote's lead-in."""
-    match = re.match(r'when .*?, the user asked: "(?P<quote>.*)" -> (?P<default>.*)$', text)
-    if match:
-        is_plain = match["default"] == "make this the default"
-        return match["quote"] if is_plain else match["default"]
+    if match := _ASKED.match(text):
+        quote, default = match["quote"], match["default"]
+        is_negated = bool(_NEGATION.search(quote)) and not _NEGATION.search(default)
+        # The wording of the default is the extractor's; it must not turn a no into a yes.
+        return quote if is_negated or default == "make this the default" else default
+    if text.startswith("the user ") and " -> " in text:
+        return text.rsplit(" -> ", 1)[1]
     match = re.match(
         r"(?:on \S+ )?(?:after the agent said .*?, )?the user (?:decided|specified|said): "
         r'"(?P<quote>.*)"$',
         text,
     )
     return match["quote"] if match else text
+
+
+_ASKED = re.compile(r'when .*?, the user asked: "(?P<quote>.*)" -> (?P<default>.*)$')
+_NEGATION = re.compile(
+    r"\b(?:not?|never|don't|stop|without|instead|rather|avoid)\b|不|别|勿|ない|ません|ずに",
+    re.IGNORECASE,
+)
 
 
 def short_name(project: str) -> str:

@@ -6,22 +6,21 @@ it the statements of one. The rules and their limits are in ``docs/memory-files.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
 
-from automemory_dagster.adapters.offline.meaning import Clause, Meaning, read_meaning
+from automemory_dagster.adapters.offline.meaning import Meaning, read_meaning
 from automemory_dagster.adapters.offline.statements import (
     Project,
     Statement,
     StatementKind,
     TaskKey,
 )
+from automemory_dagster.adapters.offline.superseding import Verdict, judge
 
 SAME_STATEMENT = 0.75
 """Shared share of words from which two statements count as one. Chosen on the sample corpus."""
-SAME_SUBJECT = 0.5
-"""Shared share of subject words from which another number counts as a new value for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +34,12 @@ class MemoryLine:
     said_at: datetime
     """When it was said last."""
     usage_count: int
+    place: tuple[int, int]
+    """Task and place in it where it was said last."""
     replaced: tuple[Statement, ...] = ()
-    """Older statements that this one makes untrue as a whole, newest first."""
-    outdated_by: Statement | None = None
-    """A newer statement that makes a part of this one untrue."""
+    """Older statements that this one makes untrue as a whole: wishes first, then the newest."""
+    outdated_by: tuple[Statement, ...] = ()
+    """Newer statements that make a part of this one untrue, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,117 +66,15 @@ def merge(statements: Sequence[Statement]) -> Merged:
     """One line for each thing that still holds."""
     newest_first = sorted(statements, key=lambda statement: statement.order, reverse=True)
     meanings = [read_meaning(statement.text) for statement in newest_first]
-    verdicts = _judge(newest_first, meanings)
+    verdicts = judge(newest_first, meanings)
     alive = [i for i in range(len(newest_first)) if not verdicts[i].is_whole]
     clusters = cluster(alive, meanings)
-    lines = [_line(members, newest_first, verdicts) for members in clusters]
+    lines = _folded([_line(members, newest_first, verdicts) for members in clusters])
     return Merged(
         lines=tuple(sorted(lines, key=_rank)),
-        merged=len(alive) - len(clusters),
+        merged=len(alive) - len(lines),
         superseded=len(newest_first) - len(alive),
     )
-
-
-@dataclass(slots=True)
-class _Verdict:
-    by: int | None = None
-    """Index of the newest statement against this one."""
-    is_whole: bool = False
-
-
-def _judge(statements: Sequence[Statement], meanings: Sequence[Meaning]) -> list[_Verdict]:
-    """Which statements a newer one makes untrue. Indexes run from the newest to the oldest."""
-    verdicts = [_Verdict() for _ in statements]
-    rivals: dict[object, list[int]] = {}
-    for older, meaning in enumerate(meanings):
-        hit: set[int] = set()
-        for newer in sorted({i for key in _open_to(meaning) for i in rivals.get(key, ())}):
-            if statements[newer].task == statements[older].task:
-                continue
-            found = _contradicted(statements, meanings, newer, older)
-            if found and verdicts[older].by is None:
-                verdicts[older].by = newer
-            hit |= found
-        verdicts[older].is_whole = bool(hit) and not _says_more(meaning, hit)
-        for key in _against(meaning):
-            rivals.setdefault(key, []).append(older)
-    return verdicts
-
-
-def _open_to(meaning: Meaning) -> set[object]:
-    """Keys under which a newer statement against this one is found: a filter, not the rule."""
-    found: set[object] = set(meaning.given)
-    for clause in meaning.clauses:
-        for kind in {value.kind for value in clause.given}:
-            found.add(kind)
-            found.update((kind, word) for word in clause.subject)
-    return found
-
-
-def _against(meaning: Meaning) -> set[object]:
-    """Keys under which this statement may be against older ones."""
-    found: set[object] = set(meaning.retired)
-    for clause in meaning.clauses:
-        for kind in {value.kind for value in clause.given}:
-            if kind.startswith("tool:") and clause.is_change:
-                found.add(kind)
-            found.update((kind, word) for word in clause.subject)
-    return found
-
-
-def _contradicted(
-    statements: Sequence[Statement], meanings: Sequence[Meaning], newer: int, older: int
-) -> set[int]:
-    """Indexes of the older statement's clauses that the newer statement makes untrue."""
-    is_by_right = statements[newer].is_by_person or not statements[older].is_by_person
-    return {
-        index
-        for index, old in enumerate(meanings[older].clauses)
-        for new in meanings[newer].clauses
-        if _takes_back(new, old) or (is_by_right and _gives_another(new, old))
-    }
-
-
-def _takes_back(new: Clause, old: Clause) -> bool:
-    for value in new.retired & old.given:
-        is_named = value.kind == "code" or value.kind == "colour" or value.kind.startswith("tool:")
-        if is_named or new.subject & old.subject:
-            return True
-    return False
-
-
-def _gives_another(new: Clause, old: Clause) -> bool:
-    for kind in {value.kind for value in old.given} & {value.kind for value in new.given}:
-        mine = {value for value in new.given if value.kind == kind}
-        theirs = {value for value in old.given if value.kind == kind}
-        if not mine & theirs and _is_same_subject(new, old, kind):
-            return True
-    return False
-
-
-def _is_same_subject(new: Clause, old: Clause, kind: str) -> bool:
-    shared = new.subject & old.subject
-    likeness = len(shared) / len(new.subject | old.subject) if shared else 0.0
-    if kind == "language":
-        return bool(new.concepts & old.concepts)
-    if kind.startswith("tool:"):
-        return new.is_change or (likeness >= SAME_SUBJECT and len(shared) >= 2)
-    if kind == "colour":
-        return likeness >= SAME_SUBJECT
-    if kind == "code":
-        return new.is_change and likeness >= SAME_SUBJECT and len(shared) >= 2
-    wanted = SAME_SUBJECT if new.is_change else SAME_STATEMENT
-    return likeness >= wanted and len(shared) >= 2
-
-
-def _says_more(meaning: Meaning, hit: set[int]) -> bool:
-    """True when a statement still says something without the clauses that were hit."""
-    rest = [clause for index, clause in enumerate(meaning.clauses) if index not in hit]
-    gone = {value for index in hit for value in meaning.clauses[index].given}
-    if any(clause.given - gone or clause.retired for clause in rest):
-        return True
-    # A clause may give two values of which one is taken back: "10 % off, at most 20.00".
-    return len({value.kind for value in gone if value.kind.startswith("number:")}) > 1
 
 
 def cluster(alive: Sequence[int], meanings: Sequence[Meaning]) -> list[list[int]]:
@@ -205,6 +104,37 @@ def is_same_statement(one: Meaning, other: Meaning) -> bool:
     return len(one.words & other.words) >= SAME_STATEMENT * len(one.words | other.words)
 
 
+def _folded(lines: Sequence[MemoryLine]) -> list[MemoryLine]:
+    """Without the lines whose every word and value another line of their kind has too."""
+    meanings = [read_meaning(line.text) for line in lines]
+    by_word: dict[str, set[int]] = {}
+    for i, meaning in enumerate(meanings):
+        for word in meaning.words:
+            by_word.setdefault(word, set()).add(i)
+    kept = dict(enumerate(lines))
+    for i in sorted(kept, key=lambda i: (len(meanings[i].words), lines[i].text)):
+        whole = set.intersection(*(by_word[word] for word in meanings[i].words), set(kept)) - {i}
+        whole = {j for j in whole if lines[j].kind is lines[i].kind and not kept[j].outdated_by}
+        # Words alone may be a coincidence; a value given or taken back alike is not.
+        has_value = bool(meanings[i].given | meanings[i].retired)
+        if whole and has_value and not lines[i].outdated_by:
+            best = min(whole, key=lambda j: (len(meanings[j].words), lines[j].text))
+            kept[best] = _joined(kept[best], kept.pop(i))
+    return list(kept.values())
+
+
+def _joined(line: MemoryLine, part: MemoryLine) -> MemoryLine:
+    newest = max(line, part, key=lambda one: one.said_at)
+    # One thread may be behind both; its use counts once, as far as can be told from sums.
+    return replace(
+        line,
+        tasks=line.tasks | part.tasks,
+        said_at=newest.said_at,
+        usage_count=max(line.usage_count, part.usage_count),
+        replaced=line.replaced or part.replaced,
+    )
+
+
 def _rarest(words: Iterable[str], frequency: Counter[str]) -> list[str]:
     """Enough of the rarest words that two texts alike by ``SAME_STATEMENT`` share one of them."""
     ordered = sorted(words, key=lambda word: (frequency[word], word))
@@ -212,16 +142,17 @@ def _rarest(words: Iterable[str], frequency: Counter[str]) -> list[str]:
 
 
 def _line(
-    members: Sequence[int], statements: Sequence[Statement], verdicts: Sequence[_Verdict]
+    members: Sequence[int], statements: Sequence[Statement], verdicts: Sequence[Verdict]
 ) -> MemoryLine:
     ours = [statements[i] for i in members]
     kind = max(statement.kind for statement in ours)
     first = next(i for i in members if statements[i].kind is kind)
-    replaced = tuple(_replaced_by(set(members), statements, verdicts))
+    replaced = tuple(
+        sorted(_replaced_by(set(members), statements, verdicts), key=lambda old: -old.kind)
+    )
     if ours[0].is_by_person and any(old.kind is StatementKind.PREFERENCE for old in replaced):
         # A person's decision that ends a preference is the preference from then on.
         kind, first = StatementKind.PREFERENCE, members[0]
-    by = verdicts[first].by
     usage = {statement.task.thread_id: statement.usage_count for statement in ours}
     return MemoryLine(
         kind=kind,
@@ -229,18 +160,20 @@ def _line(
         tasks=frozenset(statement.task for statement in ours),
         said_at=max(statement.task.updated_at for statement in ours),
         usage_count=sum(usage.values()),
+        place=(ours[0].task.index, ours[0].position),
         replaced=replaced,
-        outdated_by=None if by is None else statements[by],
+        outdated_by=tuple(statements[i] for i in verdicts[first].by),
     )
 
 
 def _replaced_by(
-    members: set[int], statements: Sequence[Statement], verdicts: Sequence[_Verdict]
+    members: set[int], statements: Sequence[Statement], verdicts: Sequence[Verdict]
 ) -> Iterator[Statement]:
     for i, verdict in enumerate(verdicts):
-        if verdict.is_whole and verdict.by in members:
+        # The last turn of events is the one that took the rest of it.
+        if verdict.is_whole and verdict.by[-1] in members:
             yield statements[i]
 
 
-def _rank(line: MemoryLine) -> tuple[int, float, str, str]:
-    return (-line.usage_count, -line.said_at.timestamp(), str(line.kind), line.text)
+def _rank(line: MemoryLine) -> tuple[int, float, tuple[int, int], int, str]:
+    return (-line.usage_count, -line.said_at.timestamp(), line.place, line.kind, line.text)
