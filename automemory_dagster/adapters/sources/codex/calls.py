@@ -8,7 +8,7 @@ import orjson
 
 from automemory_dagster.adapters.sources.codex.code_mode import read_script
 from automemory_dagster.adapters.sources.codex.external import is_fetch, mcp_server
-from automemory_dagster.adapters.sources.codex.patches import PATCH_BEGIN, changed_files
+from automemory_dagster.adapters.sources.codex.patches import PATCH_BEGIN, changed_files, patch_in
 from automemory_dagster.domain.cut import cut_middle
 from automemory_dagster.domain.rollout import ToolCall
 
@@ -71,9 +71,9 @@ def custom_call(payload: dict[str, Any]) -> CallFacts:
     call = ToolCall(
         call_id=call_id,
         tool=name,
-        command=cut_middle(command or text, MAX_COMMAND_BYTES),
+        command=cut_middle(command or script.patch or text, MAX_COMMAND_BYTES),
         is_shell=bool(command),
-        changed_files=script.changed_files,
+        changed_files=changed_files(script.patch),
     )
     return CallFacts(call, script.mcp_servers, is_fetch(command), is_code_mode=True)
 
@@ -92,7 +92,7 @@ def shell_call(call_id: str, tool: str, command: str | list[Any]) -> CallFacts:
     line = command if isinstance(command, str) else _command_line([_text(word) for word in command])
     is_patch = PATCH_BEGIN in line and line.lstrip().startswith(("apply_patch", PATCH_BEGIN))
     if is_patch:
-        line = line[line.index(PATCH_BEGIN) :]
+        line = patch_in(line)
     call = ToolCall(
         call_id=call_id,
         tool=tool,

@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from automemory_dagster.adapters.sources.codex.patches import changed_files
+from automemory_dagster.adapters.sources.codex.patches import PATCH_BEGIN, patch_in
 
 _SHELL_CALL = re.compile(r"\btools\.(?:exec_command|shell_command|shell)\s*\(")
 _COMMAND_KEY = re.compile(r"""(?:\b|["'])(?:cmd|command)["']?\s*:\s*""")
@@ -34,7 +34,8 @@ class Script:
 
     commands: tuple[str, ...]
     """Shell commands, in order."""
-    changed_files: tuple[str, ...]
+    patch: str
+    """Patches for ``apply_patch``, joined; ``""`` without one."""
     mcp_servers: tuple[str, ...]
     """One entry a call."""
 
@@ -43,11 +44,11 @@ def read_script(source: str) -> Script:
     """Read a script's commands, patches and MCP calls. Never raises; what it cannot read is left
     out."""
     commands = tuple(command for command in _commands(source) if command)
-    patches: tuple[str, ...] = ()
-    if "*** " in source:
-        literals = [_unquoted(found[0]) for found in _STRING.finditer(source)]
-        patches = tuple(dict.fromkeys(path for text in literals for path in changed_files(text)))
-    return Script(commands, patches, tuple(_MCP.findall(source)))
+    patches: list[str] = []
+    if PATCH_BEGIN in source:
+        literals = (_unquoted(found[0]) for found in _STRING.finditer(source))
+        patches = [patch for text in literals if (patch := patch_in(text))]
+    return Script(commands, "\n".join(patches), tuple(_MCP.findall(source)))
 
 
 def _commands(source: str) -> list[str]:

@@ -4,9 +4,19 @@ import re
 from typing import Any
 
 PATCH_BEGIN = "*** Begin Patch"
+PATCH_END = "*** End Patch"
 _HEADER = re.compile(
     r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)[ \t]*$", re.MULTILINE
 )
+
+
+def patch_in(text: str) -> str:
+    """The text's first patch, from its begin line to its end line; ``""`` without one."""
+    start = text.find(PATCH_BEGIN)
+    if start < 0:
+        return ""
+    end = text.find(PATCH_END, start)
+    return text[start : end + len(PATCH_END)] if end >= 0 else text[start:]
 
 
 def changed_files(text: str) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ class _Open:
     held: Held | None
     facts: CallFacts
     exit_codes: list[int] = field(default_factory=list)
+    event_text: str = ""
+    """What the harness says a patch did, where the script printed nothing."""
     event_commands: list[str] = field(default_factory=list)
     output: Held | None = None
     arguments: str = ""
@@ -86,6 +88,8 @@ class ToolTrack:
         if opened is None:
             self.holding.add(body)
             return ""
+        if body.text in ("", "{}") and opened.event_text:
+            body = replace(body, text=opened.event_text)
         if body.exit_code is None and opened.exit_codes:
             body = replace(body, exit_code=_worst(opened.exit_codes))
         if opened.output is not None and opened.output.is_alive:
@@ -158,6 +162,11 @@ class ToolTrack:
         held = opened.held
         if held is not None and isinstance(held.body, ToolCall) and not held.body.changed_files:
             self.holding.replace(held, replace(held.body, changed_files=files))
+        if opened.facts.is_code_mode:
+            words = event.get("stderr") or event.get("stdout")
+            opened.event_text = without_surrogates(words)[:2000].strip() if words else ""
+        is_done = event.get("success", event.get("status") == "completed")
+        self._learn_exit_code(opened, 0 if is_done else 1)
         return "duplicate"
 
     def forget(self) -> None:

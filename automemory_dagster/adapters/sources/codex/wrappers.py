@@ -6,6 +6,7 @@ write count as wrappers.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -67,12 +68,19 @@ _TAGS: dict[str, Role] = {
     "memory_context": Role.OWN_MEMORY,
     "automemory": Role.OWN_MEMORY,
     "oai-mem-citation": Role.OWN_MEMORY,
-    "image": Role.IMAGE,
+}
+_KIND_FAMILIES: dict[str, tuple[str, Role]] = {
+    "multi_agent": ("agent", Role.OTHER_AGENT),
+    "environments": ("environment", Role.CONTEXT),
+    "hook": ("hook", Role.CONTEXT),
+    "hooks": ("hook", Role.CONTEXT),
 }
 _ANSWER_TAG = "send_user_message_question_reply"
 
 _OPENING = re.compile(r"<([a-zA-Z][\w-]*)(?:\s[^<>]*)?>")
-_IMAGE_LINE = re.compile(r"</?image(?:\s[^<>]*)?>")
+_IMAGE_LINE = re.compile(
+    r"^(?:<image(?: name=\[Image #\d+\][^<>\n]*)?>(?:</image>)?|</image>)[ \t]*$\n?", re.MULTILINE
+)
 _AGENTS_MD = re.compile(r"# AGENTS\.md instructions\b")
 _AGENTS_MD_OPEN, _AGENTS_MD_END = "<INSTRUCTIONS>", "</INSTRUCTIONS>"
 _MY_REQUEST = re.compile(r"^## My request for Codex:?[ \t]*\n?", re.MULTILINE)
@@ -100,28 +108,27 @@ def human_parts(text: str, *, is_labelled: bool = False) -> SplitText:
     it is taken off.
     """
     rest = text.strip()
-    wrappers: list[Wrapper] = []
-    if is_labelled:
-        peeled = _peel_client(rest)
-        return SplitText(peeled[1].strip(), (peeled[0],)) if peeled else SplitText(rest)
     for label, opening in _QUOTED_THREADS:
         if rest.startswith(opening):
             return SplitText("", (Wrapper(label, Role.INJECTED, rest),))
-    for _ in range(_MOST_BLOCKS):
-        peeled = _peel_front(rest)
-        if peeled is None:
-            break
-        wrapper, rest = peeled
-        wrappers.append(wrapper)
-    behind: list[Wrapper] = []
-    for _ in range(_MOST_BLOCKS):
-        peeled = _peel_back(rest)
-        if peeled is None:
-            break
-        wrapper, rest = peeled
-        behind.insert(0, wrapper)
     rest, inner = _without_inner_blocks(rest)
-    return SplitText(rest.strip(), (*wrappers, *inner, *behind))
+    if is_labelled:
+        peeled = _peel_client(rest)
+        front, rest = ([peeled[0]], peeled[1]) if peeled else ([], rest)
+        return SplitText(rest.strip(), (*front, *inner))
+    front, rest = _peel_all(rest, _peel_front)
+    back, rest = _peel_all(rest, _peel_back)
+    return SplitText(rest.strip(), (*front, *inner, *reversed(back)))
+
+
+def _peel_all(
+    text: str, peel: Callable[[str], tuple[Wrapper, str] | None]
+) -> tuple[list[Wrapper], str]:
+    wrappers: list[Wrapper] = []
+    while len(wrappers) < _MOST_BLOCKS and (peeled := peel(text)) is not None:
+        wrapper, text = peeled
+        wrappers.append(wrapper)
+    return wrappers, text
 
 
 def is_whole_block(text: str) -> str | None:
@@ -139,18 +146,14 @@ def wrapper_of_kind(kind: str, text: str) -> Wrapper | None:
     family = kind.split(".", 1)[0]
     if family in ("user", "unknown", ""):
         return None
-    if family == "multi_agent":
-        return Wrapper("agent", Role.OTHER_AGENT, text)
-    if family == "environments":
-        return Wrapper("environment", Role.CONTEXT, text)
-    if family in ("hook", "hooks"):
-        return Wrapper("hook", Role.CONTEXT, text)
     if "memor" in kind:
         return Wrapper("memory", Role.OWN_MEMORY, text)
     split = human_parts(text)
-    if not split.human and split.wrappers:
+    if not split.human and len(split.wrappers) == 1:
         return split.wrappers[0]
-    return Wrapper(kind, Role.INJECTED, text)
+    if kind.endswith("instructions"):
+        return Wrapper(kind, Role.INJECTED, text)
+    return Wrapper(*_KIND_FAMILIES.get(family, (kind, Role.INJECTED)), text)
 
 
 def _peel_front(text: str) -> tuple[Wrapper, str] | None:
@@ -166,8 +169,6 @@ def _peel_front(text: str) -> tuple[Wrapper, str] | None:
 
 
 def _peel_tag(text: str) -> tuple[Wrapper, str] | None:
-    if (image := _IMAGE_LINE.match(text)) is not None:
-        return Wrapper("image", Role.IMAGE, image[0]), text[image.end() :].lstrip()
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -223,6 +224,9 @@ def _without_inner_blocks(text: str) -> tuple[str, list[Wrapper]]:
     if "MEMORY_SUMMARY BEGINS" in text:
         inner += [Wrapper("memory", Role.OWN_MEMORY, m[0]) for m in _MEMORY_BLOCK.finditer(text)]
         text = _MEMORY_BLOCK.sub("", text)
+    if "image>" in text or "<image" in text:
+        inner += [Wrapper("image", Role.IMAGE, found[0]) for found in _IMAGE_LINE.finditer(text)]
+        text = _IMAGE_LINE.sub("", text).strip()
     answer = f"<{_ANSWER_TAG}>"
     if answer in text:
         text = text.replace(answer, "").replace(f"</{_ANSWER_TAG}>", "")
