@@ -5,7 +5,7 @@ zstd and generation-A files; Codex's own index beside them when there is one.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from automemory_dagster.adapters.sources.codex.discovery import (
@@ -15,9 +15,11 @@ from automemory_dagster.adapters.sources.codex.discovery import (
     group_by_thread,
     has_changed,
     list_rollouts,
+    thread_id_in_name,
     vanished_threads,
 )
 from automemory_dagster.adapters.sources.codex.metadata import ThreadReader, thread_id_of
+from automemory_dagster.adapters.sources.codex.reader import read_rollout
 from automemory_dagster.adapters.sources.codex.state_database import (
     CachedThreadIndex,
     ThreadIndex,
@@ -47,7 +49,7 @@ class CodexSource:
         self._index = CachedThreadIndex(home)
         self._ids: dict[tuple[str, int, int], ThreadId] = {}
         self._lock = threading.Lock()
-        self._files_of: dict[ThreadId, ThreadFiles] = {}
+        self._files_of: dict[ThreadId, ThreadFiles] | None = None
 
     @property
     def name(self) -> str:
@@ -88,15 +90,40 @@ class CodexSource:
         )
 
     def read(self, thread: Thread) -> Reading:
-        """See ``RolloutSource.read``."""
-        raise NotImplementedError
+        """See ``RolloutSource.read``.
+
+        Raises:
+            TransientError: the home itself is not there, as when its disk is not mounted.
+        """
+        return read_rollout(
+            self._paths_of(thread),
+            thread_id=thread.thread_id,
+            home=self._home,
+            mcp_allow=self._mcp_allow,
+        )
+
+    def _paths_of(self, thread: Thread) -> list[Path]:
+        """The thread's files as the last look saw them, oldest first."""
+        with self._lock:
+            if self._files_of is None:
+                # A process that only reads has not looked: one walk serves all its reads.
+                named = [
+                    file
+                    for file in list_rollouts(self._home).files
+                    if thread_id_in_name(file.path) is not None
+                ]
+                self._files_of = _by_thread(group_by_thread(named, id_of=thread_id_of))
+            group = self._files_of.get(thread.thread_id)
+        paths = [Path(file.path) for file in reversed(group.files)] if group else []
+        own = Path(thread.rollout_path)
+        return paths if own in paths else [*paths, own]
 
     def _groups(
         self, listing: Listing, known: Mapping[str, KnownRollout]
     ) -> tuple[ThreadFiles, ...]:
         groups = group_by_thread(listing.files, id_of=lambda file: self._id_of(file, known))
         with self._lock:
-            self._files_of = {group.thread_id: group for group in groups}
+            self._files_of = _by_thread(groups)
         return groups
 
     def _id_of(self, file: RolloutFile, known: Mapping[str, KnownRollout]) -> ThreadId:
@@ -122,6 +149,10 @@ class CodexSource:
                 index_digest=index.digest(group.thread_id),
                 known=known.get(group.newest.path),
             )
+
+
+def _by_thread(groups: Iterable[ThreadFiles]) -> dict[ThreadId, ThreadFiles]:
+    return {group.thread_id: group for group in groups}
 
 
 def _is_known_unopened(group: ThreadFiles, known: Mapping[str, KnownRollout]) -> bool:
