@@ -3,7 +3,6 @@
 It uses the same instance as the web UI, so that the runs and their metadata are seen there.
 """
 
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -18,6 +17,9 @@ from automemory_dagster.pipeline import sweep
 from automemory_dagster.pipeline.pass_report import PassReport
 from automemory_dagster.ports import Progress
 from automemory_dagster.wiring import Automemory
+
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""The closing table tells what happened; the console log would tell it again, line by line."""
 
 
 def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Progress) -> PassReport:
@@ -39,9 +41,6 @@ def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Prog
 @contextmanager
 def _instance(automemory: Automemory) -> Iterator[dg.DagsterInstance]:
     folder = write_dagster_files(automemory.layout)
-    # The closing table tells what happened; Dagster's console log would tell it a second time, line
-    # by line.
-    logging.getLogger("dagster").setLevel(logging.CRITICAL)
     with dg.DagsterInstance.from_config(str(folder), DAGSTER_YAML) as instance:
         yield instance
 
@@ -56,7 +55,7 @@ def _sweep_all(
     before: tuple[str, ...] = ()
     while True:
         result = definitions.resolve_job_def(contract.SWEEP_JOB).execute_in_process(
-            instance=instance, resources=resources, raise_on_error=False
+            instance=instance, resources=resources, run_config=_QUIET, raise_on_error=False
         )
         run_ids.append(result.run_id)
         if not result.success:
@@ -89,6 +88,7 @@ def _consolidate_all(
         result = definitions.resolve_job_def(contract.CONSOLIDATE_JOB).execute_in_process(
             instance=instance,
             resources=resources,
+            run_config=_QUIET,
             partition_key=space.space_id,
             raise_on_error=False,
         )

@@ -104,8 +104,8 @@ def test_broken_rollouts_get_a_reason_and_the_rest_goes_on(
 ) -> None:
     folder = (deployment.codex_home or Path()) / "sessions" / "2026" / "03" / "01"
     folder.mkdir(parents=True, exist_ok=True)
-    broken = {"empty": b"", "binary": bytes(range(256)) * 50, "text": b"not json at all\n" * 3}
-    for number, (name, content) in enumerate(sorted(broken.items()), start=10):
+    broken = (b"", bytes(range(256)) * 50, b"not json at all\n" * 3)
+    for number, content in enumerate(broken, start=10):
         path = folder / f"rollout-2026-03-01T10-00-00-{_id(number)}.jsonl"
         path.write_bytes(content)
         _make_idle(path)
