@@ -47,7 +47,8 @@ def make_redactor(*, plain_markers: bool = False, redact_personal: bool = False)
 def redact_values(value: object) -> object:
     """A copy of a JSON-like value with every string redacted.
 
-    What stands under a secret's name is replaced whole. Call it before JSON is made of the value. Placeholders, empty values and booleans stay; tuples
+    What stands under a secret's name is replaced whole. Call it before JSON is made of the value.
+    Placeholders, empty values and booleans stay; tuples become lists.
     become lists.
     """
     return redact_structure(value, engine_for())

@@ -142,6 +142,8 @@ def _judge(
         value, text = _cut_connection_string(value, text)
     else:
         style, value, text = _bare_style(data, value, text, name, sign, line_start=line_start)
+    if sign == "," and re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)+", text):
+        return []
     if sign in (",", "|") and not (looks_random(text, minimum=8) or is_strong_password(text)):
         return []
     is_yaml = (

@@ -26,7 +26,7 @@ COOKIE_ANCHOR = (
 FLAG_ANCHOR = (
     r"(?i:[\s\"'`,\[(]--?(?:[a-z0-9]+[-_.]){0,4}(?:password|passwd|passphrase|pass|pwd|secret"
     r"|token|key|credentials?|pat)"
-    r"\\*[\"']?(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)|\bidentified[ \t]+by[ \t]+"
+    r"\\*[\"']?(?:,\s*|[ \t]+(?:\\\r?\n\s*)?)|\bidentified[ \t]+by[ \t]+(?:password[ \t]+)?\\*[\"']"
     r"|\bpassword[ \t]+(?:to[ \t]+)?\\*['\"]"
     r"|\blogin[ \t]+\S{1,60}\s+password[ \t]+|\b(?:requirepass|masterauth)[ \t]+"
     r"|\bsshpass[ \t]+-p[ \t]*|\bmysql(?:dump|admin)?\b[^\n|;]{0,80}[ \t]-p"
@@ -122,10 +122,14 @@ def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
         return []
     if flag is None and data[end - 1 : end] in (b"'", b'"'):
         end -= 1
+        while end > start and data[end - 1 : end] == b"\\":
+            end -= 1
     value = read_value(data, end, tight=False)
     if value is None:
         return []
     text = data[value.start : value.end].decode("utf-8", "replace")
+    if text[:1].isspace() or (b"," in data[start:end] and not value.quoted):
+        return []
     if (
         is_placeholder(text)
         or (not value.quoted and is_code(text, in_shell=True))
@@ -170,6 +174,8 @@ def _is_credential(text: str, *, in_header: bool, kind: str) -> bool:
         return _is_basic(text)
     if is_uuid(text) or looks_random(text, minimum=12):
         return True
+    if in_header and (is_code(text) or re.fullmatch(r"[A-Za-z]+(?:[-_][A-Za-z]+)+", text)):
+        return False
     has_digit = any(c.isdigit() for c in text)
     if in_header:
         return (

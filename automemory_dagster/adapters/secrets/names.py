@@ -66,13 +66,15 @@ def judge_name(name: str) -> SecretName | None:
     if last in SECRET_WORDS or last.endswith("secret"):
         return SecretName("secret", Strength.STRONG)
     return (
-        _judge_token(last, before)
+        _judge_token(last, before, words)
         or _judge_key(last, before, words)
         or _judge_session(last, before, words)
     )
 
 
-def _judge_token(last: str, before: str) -> SecretName | None:
+def _judge_token(last: str, before: str, words: list[str]) -> SecretName | None:
+    if "public" in words:
+        return None
     if last in ("jwt", "bearer") or (
         last == "pat" and before in ("github", "gitlab", "azure", "devops", "git", "gh")
     ):

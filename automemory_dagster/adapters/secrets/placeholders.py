@@ -24,7 +24,8 @@ _REFERENCE = re.compile(
     | \$\{\{? | \{\{ | <% | %\( | \#\{                    # templates
     | %[a-z_]\w*% $ | %[sdrvq] $ | \{[a-z_][\w.!:\[\]]*\}? $     # %NAME%  %s  {name}
     | (?:os\.|process\.|import\.meta\.|deno\.|std::|system\.|bun\.)(?:env|getenv|environ)
-    | (?:getenv|env|secrets?|vault|config|settings|var|local|data|module|inputs?|github|params?|ssm|self|this
+    | (?:getenv|env|secrets?|vault|config|settings|var|local|data|module|inputs?
+        |github|params?|ssm|self|this
         |ctx|args|opts|options|request|req|res|response|props|state|cfg|conf|app|user|window|document|event)
         (?:\.|\[|\(|->|\?\.|::)
     | !(?:ref|sub|getatt|secret|env|vault)\b | enc\[ | op://|vault:|ssm:|secretsmanager:|arn:aws
@@ -32,6 +33,11 @@ _REFERENCE = re.compile(
     | file://|https?://|ssh://|git@
     """
 )
+_TEMPLATE = re.compile(r"\{[A-Za-z_][\w.]*\}|%[sdr]|%\(\w+\)s")
+_EXPRESSION = re.compile(
+    r"\[\^|\\+[wdsWDSb](?![A-Za-z0-9])|\(\?[:P<!=]|\[a-z0-9]-|\[[aA0]-[zZ9]|^\[.*\][+*?]?$"
+)
+"""A regular expression for such a value, not the value."""
 _PATH = re.compile(
     r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*"
     r"|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}"
@@ -66,6 +72,10 @@ def _is_placeholder(value: str) -> bool:
     if re.search(r"(?i)x{4,}|_{4,}|0{6,}", bare) and not has_random_run(
         re.sub(r"(?i)x{4,}|0{6,}", "-", bare)
     ):
+        return True
+    if _TEMPLATE.search(bare) and not has_random_run(_TEMPLATE.sub("-", bare)):
+        return True
+    if _EXPRESSION.search(bare) or re.fullmatch(r"#[0-9a-fA-F]{3,8}|#[a-z]+", bare):
         return True
     if bare.endswith(("EXAMPLE", "EXAMPLEKEY")):
         return True

@@ -36,7 +36,8 @@ def read_url(data: bytes, start: int, end: int) -> list[Hit]:
             not text
             or is_placeholder(text)
             or text.lower() == user.lower()
-            or re.match(r"[$%<{\[(]", text)
+            or re.match(r"[$%<(]", text)
+            or re.search(r"[\[\]{}]", user + text)
         ):
             return []
         return [Hit("url_password", *parts.span(3))]

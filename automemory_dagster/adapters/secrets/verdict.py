@@ -15,7 +15,13 @@ from automemory_dagster.adapters.secrets.placeholders import (
     is_prose,
     is_vocabulary,
 )
-from automemory_dagster.adapters.secrets.randomness import is_hash, is_uuid, is_wordy, looks_random
+from automemory_dagster.adapters.secrets.randomness import (
+    has_random_run,
+    is_hash,
+    is_uuid,
+    is_wordy,
+    looks_random,
+)
 
 
 class Style(Enum):
@@ -39,6 +45,8 @@ def is_secret(text: str, name: SecretName, style: Style, *, is_yaml: bool = Fals
         return False
     if style is not Style.QUOTED and is_code(text, in_shell=style is Style.ENV or is_yaml):
         return False
+    if style is Style.QUOTED and re.search(r"\s", text):
+        return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
     if name.strength is Strength.WEAK:
         if name.kind == "auth" and re.fullmatch(r"[\w.@+-]{1,64}:[^\s:]*\d[^\s:]*", text):
             return style in (Style.QUOTED, Style.ENV) and len(text) >= 8
@@ -47,11 +55,10 @@ def is_secret(text: str, name: SecretName, style: Style, *, is_yaml: bool = Fals
         )
         return (
             looks_random(text, minimum=16)
+            and (has_random_run(text) or not re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+", text))
             and not is_uuid(text)
             and (hash_counts or not is_hash(text))
         )
-    if style is Style.QUOTED and re.search(r"\s", text):
-        return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
     if name.strength is Strength.STRONG:
         return _is_strong_value(text, style)
     return _is_password(text, style)

@@ -106,6 +106,7 @@ PLACEHOLDER_WORDS = _words(
     parameter arg argument field input output strong very super long random generated invalid
     valid expired correct wrong same new old current bearer basic something whatever anything
     hash digest header cookie session plain real actual prompt interpolate readonly static const
+    mypassword mysecret mytoken yourpassword somepassword yourtoken repo org owner host path ref
     protected function class import export return await self cls 密码 密钥 口令 令牌 您的 你的 示例
     """
 )
