@@ -82,9 +82,9 @@ def read_latin(data: bytes, start: int, end: int) -> list[Hit]:
     if not _tells(bare, quoted=value.quoted, cjk=False):
         return []
     word = data[start:end].lower()
-    if not word.startswith((b"pass", b"pw", b"secret", b"kenn", b"contra", b"mot", b"senha")):
-        if not re.search(r"\d", bare) and not looks_random(bare):
-            return []
+    chosen = word.startswith((b"pass", b"pw", b"secret", b"kenn", b"contra", b"mot", b"senha"))
+    if not chosen and not re.search(r"\d", bare) and not looks_random(bare):
+        return []
     kind = (
         "token"
         if b"token" in word
