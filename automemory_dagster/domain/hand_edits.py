@@ -162,7 +162,7 @@ def _place_of(sections: Sequence[Section], path: tuple[str, ...]) -> int:
     """Where a new section goes: last among its parent's, block sections in their order."""
     parent = path[:-1]
     inside = [i for i, section in enumerate(sections) if _path(section)[: len(parent)] == parent]
-    if path[-1] in BLOCK_HEADINGS:
+    if path[-1] in BLOCK_HEADINGS and not sections[inside[0]].is_kept:
         later = BLOCK_HEADINGS[BLOCK_HEADINGS.index(path[-1]) + 1 :]
         for i in inside[1:]:
             if sections[i].heading in later or sections[i].is_kept:

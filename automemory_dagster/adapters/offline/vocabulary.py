@@ -9,8 +9,8 @@ STOP_WORDS = frozenset(
     now of on one only or our out over please said say says shall she should so some than that
     the their them then there these they this to too up us use used user uses using want wanted
     wants was we were what when where which who will with without would you your always never
-    asked ask tell told known working work also again back go goes going here instead longer must gone
-    eur euro euros usd cent cents percent
+    known asked ask tell told working work also again back go goes going here instead longer
+    must gone eur euro euros usd cent cents percent
     した する です ます こと から ので には では とは 以后 现在 使用 我们 这个
     """.split()  # noqa: SIM905
 )
