@@ -82,6 +82,7 @@ def _kind_of_words(path: list[str], *, originator: str) -> SourceKind:
     if own.startswith(_OWN_ORIGINATOR):
         return SourceKind.INTERNAL
     if not path:
+        # Nothing is said, as before version 0.40.
         return SourceKind.EXEC if own == _EXEC_ORIGINATOR else SourceKind.INTERACTIVE
     words = [word.lower() for word in path]
     head = words[0]
@@ -96,18 +97,20 @@ def _kind_of_words(path: list[str], *, originator: str) -> SourceKind:
 
 
 def _words(source: object) -> list[str]:
-    """``{"subagent": {"other": "guardian"}}`` as ``subagent``, ``other``, ``guardian``."""
+    """``{"subagent": {"other": "guardian"}}`` as ``subagent``, ``other``, ``guardian``.
+
+    Two levels of keys at most: below them stand ids and paths, not kinds.
+    """
     words: list[str] = []
-    for _ in range(4):
-        if isinstance(source, str):
-            return [*words, source] if source.strip() else words
+    for _ in range(2):
         if not isinstance(source, dict) or not source:
-            return words
+            break
         key = next(iter(source))
         words.append(str(key))
-        # Below this level stand ids and paths, not kinds.
-        source = source[key] if len(source) == 1 or len(words) == 1 else None
-    return words
+        source = source[key]
+    if isinstance(source, str) and source.strip():
+        return [*words, source.strip()]
+    return words if words or not source else ["unknown"]
 
 
 def _text(value: object) -> str:
