@@ -88,6 +88,8 @@ def _read_after_sign(
 ) -> list[Hit]:
     gap = _GAP.match(data, end, min(len(data), end + 64))
     value_start = gap.end() if gap is not None else end
+    if (sign == ":" and data[end : end + 1] == b":") or (sign == "|" and value_start == end):
+        return []
     spaced = value_start > end or data[end - len(sign) - 1 : end - len(sign)] in (b" ", b"\t")
     line_start = _LINE_START.search(data, max(0, name_start - 40), name_start) is not None
     query = data[name_start - 1 : name_start] in (b"?", b"&", b";") or sign.startswith(("%", "\\"))
@@ -106,7 +108,7 @@ def _read_after_sign(
         value = read_value(data, lines.end(), tight=True) if lines is not None else None
         if value is None or not value.quoted:
             return []
-    if sign in ("==", "===", "!=", "!==", ",", "->", "|") and not value.quoted and sign != "|":
+    if sign in ("==", "===", "!=", "!==", ",", "->", "+=") and not value.quoted:
         return []
     return _judge(data, value, name, sign, env=env or flag or query, line_start=line_start)
 
@@ -173,7 +175,8 @@ def _bare_style(
     phrase = (
         name.strength is Strength.PASSWORD
         and not is_prose(whole)
-        and not rest.startswith((b"=", b"#", b"(", b"|"))
+        and not rest.startswith((b"=", b"#", b"(", b"|", b"+ ", b"<<", b"* "))
+        and not rest.endswith((b",", b";", b"{", b"("))
     )
     if phrase and (name.kind == "passphrase" or re.search(r"\d", whole)) and not is_code(text):
         end = value.start + len(whole.encode())
@@ -186,7 +189,7 @@ def _bare_style(
 
 def _cut_connection_string(value: Value, text: str) -> tuple[Value, str]:
     """``Password=x;Server=y`` is one bare word; only the part before the next pair is the value."""
-    found = re.search(r"[;,&]\s*[A-Za-z][\w .\-]*=", text)
+    found = re.search(r"[;,&]\s*[A-Za-z][\w .\-]*[=:]", text)
     if found is None:
         return value, text
     end = value.start + len(text[: found.start()].encode("utf-8", "replace"))
@@ -234,6 +237,6 @@ def _read_element(data: bytes, name_start: int, end: int, name: SecretName) -> l
         return []
     close = data.find(b"<", end, min(len(data), end + 2048))
     text = data[end:close].decode("utf-8", "replace").strip() if close > end else ""
-    if not text or not is_secret(text, name, Style.QUOTED):
+    if not text or data[close + 1 : close + 2] != b"/" or not is_secret(text, name, Style.QUOTED):
         return []
     return [Hit(name.kind, end, close)]

@@ -79,6 +79,8 @@ def read_scheme(data: bytes, start: int, end: int) -> list[Hit]:
     if found is None:
         return []
     text = data[begin : min(found.end(), begin + 2048)].decode("latin-1").rstrip(".:")
+    if in_header and b"," in data[start:end] and data[end - 1 : end] not in (b"'", b'"'):
+        return []
     if not _is_credential(text, in_header=in_header, kind=kind):
         return []
     return [Hit(kind, begin, found.end() if found.end() - begin > 2048 else begin + len(text))]
@@ -128,6 +130,11 @@ def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
     if value is None:
         return []
     text = data[value.start : value.end].decode("utf-8", "replace")
+    unsure = (
+        data[start : start + 10] == b"identified" and data[value.start - 1 : value.start] == b'"'
+    )
+    if unsure and re.fullmatch(r"[A-Za-z_]+", text):
+        return []
     if text[:1].isspace() or (b"," in data[start:end] and not value.quoted):
         return []
     if (

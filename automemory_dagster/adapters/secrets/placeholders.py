@@ -35,9 +35,11 @@ _REFERENCE = re.compile(
 )
 _TEMPLATE = re.compile(r"\{[A-Za-z_][\w.]*\}|%[sdr]|%\(\w+\)s")
 _EXPRESSION = re.compile(
-    r"\[\^|\\+[wdsWDSb](?![A-Za-z0-9])|\(\?[:P<!=]|\[a-z0-9]-|\[[aA0]-[zZ9]|^\[.*\][+*?]?$"
+    r"\[\^|\\+[wdsWDSb](?![A-Za-z0-9])|\(\?[:P<!=]|\[a-z0-9]-|\[[aA0]-[zZ9]|^\[.*\][+*?]?$|^qr/|(?:\\+x[0-9A-Fa-f]{2}.*){2}"
 )
 """A regular expression for such a value, not the value."""
+_NUMBER = re.compile(r"#[0-9a-fA-F]{3,8}|#[a-z]+|0[xX][0-9a-fA-F]{1,16}")
+"""A colour, an address, a flag."""
 _PATH = re.compile(
     r"(?:~|\.{1,2})?/[\w.@+\-/ {}$*~%]*|[A-Za-z]:\\{1,4}[^\"']*"
     r"|(?:[\w.\-]+/)+[\w.\-]+\.[A-Za-z]{1,5}"
@@ -75,7 +77,9 @@ def _is_placeholder(value: str) -> bool:
         return True
     if _TEMPLATE.search(bare) and not has_random_run(_TEMPLATE.sub("-", bare)):
         return True
-    if _EXPRESSION.search(bare) or re.fullmatch(r"#[0-9a-fA-F]{3,8}|#[a-z]+", bare):
+    if _EXPRESSION.search(bare) or re.fullmatch(
+        r"#[0-9a-fA-F]{3,8}|#[a-z]+|0[xX][0-9a-fA-F]{1,16}", bare
+    ):
         return True
     if bare.endswith(("EXAMPLE", "EXAMPLEKEY")):
         return True
@@ -119,10 +123,12 @@ def is_code(value: str, *, in_shell: bool = False) -> bool:
     if call and _is_callable_name(call.group()):
         return True
     dotted = _DOTTED.fullmatch(value)
+    if value.startswith((")", "]", "}")):
+        return True
     counted = re.search(r"\d", value) is not None
     if (
         dotted
-        and not (counted and (in_shell or re.search(r"[A-Z]", value)))
+        and not (counted and (in_shell or _mixes_humps(value)))
         and is_wordy(re.sub(r"\W+", "_", value).strip("_"))
     ):
         return True
@@ -131,11 +137,19 @@ def is_code(value: str, *, in_shell: bool = False) -> bool:
     ) and not re.search(r"\d", value[:64])
 
 
+def _mixes_humps(value: str) -> bool:
+    """Capitals that start no class name: ``egDzty62``, but not ``ed25519.Ed25519PrivateKey``."""
+    parts = [part for part in re.split(r"\W+", value) if re.search(r"[A-Z]", part)]
+    return not all(re.fullmatch(r"(?:[A-Z][a-z]*\d*)+|[A-Z_\d]+", part) for part in parts) and bool(
+        parts
+    )
+
+
 def _is_callable_name(text: str) -> bool:
     """``b64decode(`` and ``sha256[``: words, each with one short number in it at most."""
     if text.endswith("("):
         return all(
-            re.fullmatch(r"[A-Za-z$]*\d{0,3}[A-Za-z]*", part)
+            re.fullmatch(r"[A-Za-z$]*\d{0,5}[A-Za-z]*", part)
             for part in re.split(r"[^A-Za-z0-9$]+", text)
         )
     return is_wordy(re.sub(r"\W+", "_", text).strip("_") or "x")

@@ -83,7 +83,7 @@ def read_latin(data: bytes, start: int, end: int) -> list[Hit]:
         return []
     word = data[start:end].lower()
     chosen = word.startswith((b"pass", b"pw", b"secret", b"kenn", b"contra", b"mot", b"senha"))
-    if not chosen and not re.search(r"\d", bare) and not looks_random(bare):
+    if not chosen and not re.search(r"[\d!@#$^*%]", bare) and not looks_random(bare):
         return []
     kind = (
         "token"

@@ -5,10 +5,10 @@ so the measure here counts how often neighbouring characters change their class,
 has the last word.
 """
 
-import itertools
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
@@ -100,13 +100,12 @@ def _reads_as_words(value: str) -> bool:
 
 
 def _mixes_case(value: str) -> bool:
-    """Case that changes like noise: more than one hump in four characters, or capitals in pairs
-    inside words.
-    """
+    """Case that changes like noise: the humps are shorter than words are."""
     if value.islower() or value.isupper() or len(value) < 8:
         return False
-    humps = sum(1 for a, b in itertools.pairwise(value) if a.islower() and b.isupper())
-    return humps >= max(2, len(value) / 5.5)
+    words = _WORD.findall(value)
+    humps = sum(1 for a, b in pairwise(value) if a.islower() and b.isupper())
+    return humps >= 2 and sum(len(word) for word in words) < 3.3 * len(words)
 
 
 def _class_of(character: str) -> str:

@@ -48,6 +48,8 @@ def is_secret(text: str, name: SecretName, style: Style, *, is_yaml: bool = Fals
     if style is Style.QUOTED and re.search(r"\s", text):
         return name.strength is Strength.PASSWORD and not is_prose(text) and len(text) <= 300
     if name.strength is Strength.WEAK:
+        if not re.fullmatch(r"[\w+/=.~%:@!#$^*-]+", text) or "==" in text[:-2]:
+            return False
         if name.kind == "auth" and re.fullmatch(r"[\w.@+-]{1,64}:[^\s:]*\d[^\s:]*", text):
             return style in (Style.QUOTED, Style.ENV) and len(text) >= 8
         hash_counts = name.kind == "session_cookie" or (
@@ -80,6 +82,8 @@ def _is_strong_value(text: str, style: Style) -> bool:
         )
     if style is Style.ENV:
         return len(text) >= 8 and "_" not in text
+    if not re.search(r"\d", text):
+        return looks_random(text, minimum=12) and re.fullmatch(r"[\w+/-]+={0,2}", text) is not None
     return looks_random(text, minimum=12) or (
         len(text) >= 16 and re.search(r"[^\w.\-]", text) is not None
     )
@@ -115,7 +119,12 @@ def is_strong_password(text: str) -> bool:
 
 def _names_a_password(text: str) -> bool:
     """``userPassword``, ``new_password``: a name again, not a value."""
-    return is_wordy(text) and not re.search(r"\d", text) and judge_name(text) is not None
+    if not is_wordy(text) or re.search(r"\d", text):
+        return False
+    if judge_name(text) is not None:
+        return True
+    joined = re.search(r"[a-z][A-Z]|[_.-]", text) is not None
+    return joined and re.search(r"(?i)pass(?:word|wd|phrase)|secret|token", text) is not None
 
 
 def _kind(character: str) -> str:
