@@ -182,7 +182,8 @@ def _lines(records: Sequence[dict[str, Any]], written_at: datetime | None) -> li
             at = moment(written_at - timedelta(seconds=len(records) - 1 - index))
             record = {"timestamp": at, **record}
         text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-        lines.append(text.encode("utf-8", "surrogatepass") + b"\n")
+        # A lone surrogate becomes its JSON escape, as Codex writes it.
+        lines.append(text.encode("utf-8", "backslashreplace") + b"\n")
     return lines
 
 
