@@ -107,6 +107,8 @@ def _shape_refusals(request: Request) -> Iterator[Refusal]:
     for name in _ONCE:
         if len(request.all(name)) > 1:
             yield Refusal(400, f"The request has more than one {name.title()} header.")
+    if not request.path.startswith("/"):
+        yield Refusal(400, "The request names a whole address where its path belongs.")
     if ".." in request.path.split("/") or re.search(r"[\\\x00-\x1f\x7f]", request.path):
         yield Refusal(400, "The request's path is not a plain one.")
 

@@ -1,6 +1,7 @@
 """Child processes in groups of their own: started with a log file, watched, and ended whole."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ KEPT_LOGS = 3
 """Logs put aside that are kept, as ``.1`` (the newest) and so on."""
 _LAST_LINES = 15
 _KILLED_SECONDS = 2.0
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,16 @@ class Child:
     name: str
     process: subprocess.Popen[bytes]
     log: Path
+    log_start_bytes: int
+    """Where in the log its own lines begin."""
+
+    @property
+    def how_it_ended(self) -> str:
+        """For a person; says "still running" when it did not."""
+        code = self.process.poll()
+        if code is None:
+            return "still running"
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
     @property
     def is_gone(self) -> bool:
@@ -37,13 +49,14 @@ class Child:
         except PermissionError:
             # macOS says so of a group of zombies.
             return self.process.returncode is not None
-        return False
+        return self.process.returncode is not None and not _has_living(self.process.pid)
 
     def last_lines(self) -> str:
-        """The end of its log, for a person."""
+        """The end of what it wrote to its log, for a person."""
         with suppress(OSError), self.log.open("rb") as file:
-            file.seek(max(0, self.log.stat().st_size - 16_384))
-            return "\n".join(file.read().decode("utf-8", "replace").splitlines()[-_LAST_LINES:])
+            file.seek(max(self.log_start_bytes, self.log.stat().st_size - 16_384))
+            text = _COLOUR.sub("", file.read().decode("utf-8", "replace"))
+            return "\n".join(text.splitlines()[-_LAST_LINES:])
         return ""
 
 
@@ -68,6 +81,7 @@ class Crew:
         # -P: a file in the current folder cannot pass for a library of that name.
         launcher = (sys.executable, "-P", "-m", "automemory_dagster.triggers.child")
         with log.open("ab") as output:
+            written = output.tell()
             process = subprocess.Popen(
                 [*launcher, str(self.lifeline), module, *arguments],
                 stdin=subprocess.DEVNULL,
@@ -77,7 +91,7 @@ class Crew:
                 pass_fds=(self.lifeline, *self.held, *passed),
                 process_group=0,
             )
-        child = Child(name=name, process=process, log=log)
+        child = Child(name=name, process=process, log=log, log_start_bytes=written)
         self.children.append(child)
         return child
 
@@ -122,6 +136,19 @@ def put_long_log_aside(log: Path) -> None:
         older = log if number == 1 else log.with_name(f"{log.name}.{number - 1}")
         if older.exists():
             older.replace(log.with_name(f"{log.name}.{number}"))
+
+
+def _has_living(group: int) -> bool:
+    # In a container whose first process reaps nobody, the dead stay in their group for ever.
+    stats = list(Path("/proc").glob("[0-9]*/stat"))
+    if not stats:
+        return True
+    for stat in stats:
+        with suppress(OSError):
+            state, _parent, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state not in "ZX":
+                return True
+    return False
 
 
 def _signal(children: Sequence[Child], number: signal.Signals) -> None:

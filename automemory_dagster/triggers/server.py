@@ -29,7 +29,7 @@ STOPPED, FAILED, WRONG_USAGE = 0, 1, 2
 START_SECONDS = 90.0
 """For each of the two stages of the start."""
 _RUNS_SECONDS = 4.0
-_GRACE_SECONDS = 4.0
+_GRACE_SECONDS = 3.0
 _LOOK_SECONDS = 0.2
 
 
@@ -102,8 +102,9 @@ def serve(
     """
     with ExitStack() as stack:
         try:
-            listener = stack.enter_context(claimed_address(host, port))
+            # The home first: who starts twice is told so, not sent to another port.
             lock = stack.enter_context(claimed_home(dagster_home))
+            listener = stack.enter_context(claimed_address(host, port))
         except CannotServe as error:
             print(f"Nothing was started. {error}", file=sys.stderr)
             return WRONG_USAGE
@@ -139,11 +140,10 @@ def _run(
         on_ready(station.address)
         _until(station, lambda: False, seconds=None)
     except _StopAsked:
+        print("Stopping; press Ctrl-C again to stop at once.", file=sys.stderr)
         _stop(station, daemon)
         return STOPPED
-    except _ChildDied:
-        return _failed(station, daemon)
-    except _StartTookTooLong:
+    except (_ChildDied, _StartTookTooLong):
         return _failed(station, daemon)
     return STOPPED
 
@@ -175,7 +175,7 @@ def _failed(station: _Station, daemon: Child | None) -> int:
     dead = station.crew.first_dead()
     culprit = dead or station.crew.children[-1]
     what = (
-        f"The {culprit.name} process ended by itself (exit code {culprit.process.returncode})."
+        f"The {culprit.name} process ended by itself ({culprit.how_it_ended})."
         if dead
         else f"The server did not answer within {START_SECONDS:.0f} seconds."
     )
