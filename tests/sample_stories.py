@@ -408,8 +408,8 @@ STORIES: tuple[Story, ...] = (
                 ),
             ),
             Turn(
-                request="Thanks. Remember that for next time, and commit nothing.",
-                answer="Nothing was committed.",
+                request="Thanks. Always set SITE_URL when you run `pnpm build`. Commit nothing now.",
+                answer="I will. Nothing was committed.",
             ),
         ),
     ),
