@@ -89,9 +89,11 @@ def _profile(ranked: Sequence[ProjectLines]) -> Iterator[str]:
 def _with_lines(
     summary: MemorySummary, texts: Sequence[str], field: str, limit_bytes: float
 ) -> MemorySummary:
+    size = summary_bytes(summary)
     for text in texts:
         now: tuple[str, ...] = getattr(summary, field)
-        if text in now:
+        # Rendering the whole to learn its size is dear, and most leftovers are plainly too long.
+        if text in now or size + len(text.encode()) > limit_bytes:
             continue
         # In the order of the texts, whatever round an entry came in with.
         wanted = {*now, text}
@@ -101,8 +103,8 @@ def _with_lines(
             if field == "preferences"
             else replace(summary, tips=lines)
         )
-        if summary_bytes(trial) <= limit_bytes:
-            summary = trial
+        if (trial_size := summary_bytes(trial)) <= limit_bytes:
+            summary, size = trial, trial_size
     return summary
 
 

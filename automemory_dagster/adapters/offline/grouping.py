@@ -95,9 +95,7 @@ def core_words(text: str) -> str:
     """What a person asked for, without the situation and the quote's lead-in."""
     if match := _ASKED.match(text):
         quote, default = match["quote"], match["default"]
-        is_negated = bool(_NEGATION.search(quote)) and not _NEGATION.search(default)
-        # The wording of the default is the extractor's; it must not turn a no into a yes.
-        return quote if is_negated or default == "make this the default" else default
+        return default if _says_as_much(default, quote) else quote
     if text.startswith("the user ") and " -> " in text:
         return text.rsplit(" -> ", 1)[1]
     match = re.match(
@@ -113,6 +111,13 @@ _NEGATION = re.compile(
     r"\b(?:not?|never|don't|stop|without|instead|rather|avoid)\b|不|别|勿|ない|ません|ずに",
     re.IGNORECASE,
 )
+
+
+def _says_as_much(default: str, quote: str) -> bool:
+    """The wording of the default is the extractor's: it may neither lose a no nor a command."""
+    has_lost_no = bool(_NEGATION.search(quote)) and not _NEGATION.search(default)
+    has_lost_code = any(code not in default for code in re.findall(r"`[^`]+`", quote))
+    return not (has_lost_no or has_lost_code or default == "make this the default")
 
 
 def short_name(project: str) -> str:

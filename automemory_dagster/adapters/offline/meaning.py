@@ -112,35 +112,43 @@ _UNITS = {
     "天": "day",
     "字": "word",
 }
+_LANGUAGE = re.compile("|".join(rf"\b{name}\b" if name.isascii() else name for name in LANGUAGES))
 _MONEY = frozenset({"", "eur", "usd"})
 
 
 def _split(text: str) -> list[str]:
+    if _WORKED_INSTEAD.match(text):
+        return [text]
     return [part for part in _SPLIT.split(text) if part.strip(" \"'“”「」.。,，")]
 
 
 def _clause(text: str) -> Clause:
     text = _DATE.sub(" ", text)
     retired: set[Value] = set()
-    rest = text
+    spans: list[tuple[int, int]] = []
     for pattern in RETIREMENTS:
         for match in pattern.finditer(text):
             target = match["target"]
-            found = {*_values(target), *_named(target, text[match.end("target") :])}
-            if found:
+            if found := {*_values(target), *_named(target, text[match.end("target") :])}:
                 retired |= found
-                rest = rest.replace(target, " ", 1)
+                spans.append(match.span("target"))
     if instead := _WORKED_INSTEAD.match(text):
         # The very command, not its tool: another way to call the tool may be what worked.
         retired.add(Value("code", instead["target"]))
-        rest = rest.replace(f"`{instead['target']}`", " ", 1)
-    given = frozenset(_values(rest)) - retired
+        spans.append((instead.start("target") - 1, instead.end("target") + 1))
+    rest = _without(text, spans)
     return Clause(
         subject=frozenset(_subject(rest)),
-        given=given,
+        given=frozenset(_values(rest)) - retired,
         retired=frozenset(retired),
         is_change=bool(SUPERSESSION.search(text)) or bool(retired),
     )
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _values(text: str) -> Iterator[Value]:
@@ -153,9 +161,8 @@ def _values(text: str) -> Iterator[Value]:
         yield Value("colour", colour)
     for match in _NUMBER.finditer(_COLOUR.sub(" ", bare)):
         yield from _number(match[1], match[2] or "")
-    for name, language in LANGUAGES.items():
-        if re.search(rf"\b{name}\b" if name.isascii() else name, bare):
-            yield Value("language", language)
+    for name in _LANGUAGE.findall(bare):
+        yield Value("language", LANGUAGES[name])
     yield from _tools(_WORD.findall(bare), in_code=False)
 
 
@@ -198,8 +205,7 @@ def _subject(text: str) -> Iterator[str]:
         if pattern.search(bare):
             yield f"concept:{concept}"
             bare = pattern.sub(" ", bare)
-    for name in LANGUAGES:
-        bare = re.sub(rf"\b{name}\b" if name.isascii() else name, " ", bare)
+    bare = _LANGUAGE.sub(" ", bare)
     for word in _WORD.findall(bare):
         for part in re.split(r"[_./+-]+", word):
             is_tool = part in FAMILIES and part not in VERB_LIKE_TOOLS
