@@ -33,7 +33,7 @@ def without_repeats(lessons: Sequence[Lesson]) -> list[Lesson]:
 def fit(
     lessons: Sequence[Lesson], render: Callable[[Sequence[Lesson]], str], limit_bytes: int
 ) -> str:
-    """The rendered text of the most valuable bullets, in their order, within ``limit_bytes`` of UTF-8.
+    """The most valuable bullets in their order, rendered, within ``limit_bytes`` of UTF-8.
 
     ``render`` must grow with its bullets and hold the limit with none of them. Of equal worth the
     older bullets go first.

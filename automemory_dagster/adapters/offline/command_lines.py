@@ -8,24 +8,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from automemory_dagster.adapters.offline.text import clip, one_line
+from automemory_dagster.adapters.offline.text import clip, one_line, word_set
 
 _COMMAND_LIMIT = 160
 
-READERS = frozenset(
-    (
-        "awk basename bat cat cut date df diff dirname du echo egrep env export fd fgrep file find "
-        "git-log grep head hexdump jq less ls man more nl od printenv printf ps pwd readlink "
-        "realpath rg sed set sleep sort source stat strings tail test tr tree true type uname uniq "
-        "wc which whoami xargs xxd cd [ :"
-    ).split()
+READERS = word_set(
+    "awk basename bat cat cut date df diff dirname du echo egrep env export fd fgrep file find "
+    "git-log grep head hexdump jq less ls man more nl od printenv printf ps pwd readlink "
+    "realpath rg sed set sleep sort source stat strings tail test tr tree true type uname uniq "
+    "wc which whoami xargs xxd cd [ :"
 )
 """Programs that only show: their output may be full of other programs' errors."""
 
 _NOISE = frozenset({"cd", "echo", "set", "head", "tail", "true", "sleep", "less", "export", "sort"})
 _GIT_READERS = frozenset(
-    ("blame", "branch", "config", "diff", "grep", "log", "ls-files", "remote", "rev-parse")
-    + ("show", "status")
+    ("blame", "branch", "config", "diff", "grep", "log", "ls-files", "rev-parse", "show", "status")
 )
 _TOKEN = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|&&|\|\||;|\||\n|[^'\"&|;\n]+|.", re.DOTALL)
 _SEPARATORS = frozenset({"&&", "||", ";", "|", "\n"})

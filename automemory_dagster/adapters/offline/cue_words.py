@@ -26,7 +26,7 @@ STANDING = either(
     r"\bplease remember\b|^(?:\W*\w+[,:]\s*)?remember\b(?! when)",
     r"\b(?:i|we)(?:'d| would)? (?:strongly |really |generally )?(?:prefer|insist|dislike|hate)\b",
     r"^prefer\b|\bmy preference\b|\bmake (?:it|that|this) a (?:habit|rule)\b",
-    rf"{_ORDER}(?:always|never)\b{_NO_ORDER}",
+    rf"{_ORDER}(?:always|never)\b{_NO_ORDER}|\b(?:don't|do not) (?:you )?ever\b",
     r"\b(?:we|i) (?:only|don't|do not) (?:use|do|write|want|commit|push|merge|like)\b",
     r"\b(?:before|after|on|for|with) (?:each|every|any)\b",
     r"\b(?:before|after) (?:an? |you |we )?(?:releas|commit|merg|push|deploy|pull request)\w*",
@@ -42,7 +42,8 @@ STANDING = either(
 )
 
 PROHIBITION = either(
-    r"(?:^|[,;:.!—–]\s*|\b(?:please|and|but|you|so|said)\s+)(?:do not|don't|dont|must not|mustn't)\b",
+    r"(?:^|[,;:.!—–]\s*|\b(?:please|and|but|you|so|said)\s+)(?:do not|don't|dont|mustn't)\b",
+    r"\bmust not\b",
     r"(?:^|[,;:.!—–]\s*|\b(?:please|you)\s+)(?:should not|shouldn't|stop|avoid|no longer)\b",
     r"^(?:no|not)\b[^?]*[,;:]\s*(?:use|do|only|it|the|we|i)\b",
     r"\b(?:instead of|rather than)\b|,\s*not (?!sure\b|only\b)\w+",
@@ -90,6 +91,12 @@ DECISION = either(
     r"に(?:します|しましょう|決め)|のままで|採用",
     r"\b(?:wir nehmen|entschieden|on garde|décidé|decidimos)\b",
 )
+
+RULES_FOLLOW = either(
+    r"\b(?:rules?|conventions?|guidelines?|preferences|standards|remember|keep in mind)\b.*:$",
+    r"(?:规则|规范|约定|要求|记住).*[:：]$|(?:ルール|規約|約束|覚えて).*[:：]$",
+)
+"""A sentence that makes standing rules of the list after it."""
 
 REQUIREMENT = either(
     r"\b(?:must|should|shall|has to|have to|needs? to|ought to|at most|at least|no more than)\b",

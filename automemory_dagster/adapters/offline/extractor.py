@@ -6,16 +6,18 @@ commands); ``docs/offline-extractor.md`` tells what it sees and what it cannot.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from automemory_dagster.adapters.offline.budget import fit, without_repeats
+from automemory_dagster.adapters.offline.cues import is_correction
 from automemory_dagster.adapters.offline.failures import lessons_of_checks, lessons_of_failures
-from automemory_dagster.adapters.offline.findings import lessons_of_agent
+from automemory_dagster.adapters.offline.findings import after_correction, lessons_of_agent
 from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
 from automemory_dagster.adapters.offline.preferences import Surroundings, lessons_of_person
 from automemory_dagster.adapters.offline.slug import keywords_of, slug_of
 from automemory_dagster.adapters.offline.summary import key_steps, render_summary
 from automemory_dagster.adapters.offline.tasks import Task, overall_outcome, split_into_tasks
-from automemory_dagster.adapters.offline.text import clip, language_of, one_line
+from automemory_dagster.adapters.offline.text import clip, language_of, one_line, sentences
 from automemory_dagster.adapters.offline.turns import Turn, read_turns
 from automemory_dagster.domain.raw_memory import RawMemory, TaskMemory, render_raw_memory
 from automemory_dagster.domain.stage1 import ExtractedMemory, NoOutput, ParsedAnswer
@@ -38,7 +40,7 @@ class OfflineExtractor:
         return "offline/1"
 
     def extract(self, transcript: Transcript) -> ParsedAnswer:
-        """The thread's memory, or ``NoOutput`` when no bullet of it is worth keeping. Never raises."""
+        """The thread's memory, or ``NoOutput`` when no bullet is worth keeping. Never raises."""
         turns = read_turns(transcript)
         if not turns:
             return NoOutput(why="no words of a person")
@@ -50,7 +52,7 @@ class OfflineExtractor:
         return ExtractedMemory(
             raw_memory=_raw_memory(transcript, project, tasks, lessons),
             rollout_summary=_summary(transcript, tasks, lessons),
-            rollout_slug=slug_of(transcript.title, turns[0].request, project),
+            rollout_slug=slug_of(transcript.title, turns[0].request, project, _files(turns)),
         )
 
 
@@ -64,6 +66,7 @@ def _lessons(tasks: Sequence[Task], transcript: Transcript, project: str) -> lis
     turns = [turn for task in tasks for turn in task.turns]
     found: list[Lesson] = []
     previous: Turn | None = None
+    corrections = _corrections(turns)
     for task in tasks:
         for turn in task.turns:
             around = Surroundings(
@@ -74,16 +77,25 @@ def _lessons(tasks: Sequence[Task], transcript: Transcript, project: str) -> lis
                 thread_uses_tools=any(turn.tool_calls for turn in turns),
             )
             found += lessons_of_person(turn, around)
-            found += lessons_of_agent(turn, task.name)
+            findings = lessons_of_agent(turn, task.name)
+            found += after_correction(findings, corrections.get(turn.number, []))
             previous = turn
         found += _traces(task)
     found += lessons_of_failures(turns) + lessons_of_checks(turns) + _language(turns)
     return sorted(found, key=lambda lesson: lesson.turn)
 
 
+def _corrections(turns: Sequence[Turn]) -> dict[int, list[str]]:
+    """Number of a turn to the sentences of the next one that turn against it."""
+    return {
+        turn.number: [part for part in sentences(following.request) if is_correction(part)]
+        for turn, following in pairwise(turns)
+    }
+
+
 def _traces(task: Task) -> list[Lesson]:
     last = task.turns[-1].number
-    files = list(dict.fromkeys(path for turn in task.turns for path in turn.changed_files))
+    files = _files(task.turns)
     commits = [commit for turn in task.turns for commit in turn.commits]
     lines = []
     if files:
@@ -109,6 +121,10 @@ def _language(turns: Sequence[Turn]) -> list[Lesson]:
     return [
         Lesson(section=Section.PREFERENCE, text=text, worth=Worth.LANGUAGE, turn=turns[0].number)
     ]
+
+
+def _files(turns: Sequence[Turn]) -> list[str]:
+    return list(dict.fromkeys(path for turn in turns for path in turn.changed_files))
 
 
 def _raw_memory(
@@ -174,7 +190,7 @@ def _summary(transcript: Transcript, tasks: Sequence[Task], lessons: Sequence[Le
 
 
 def _at_most(tasks: tuple[Task, ...], limit: int) -> tuple[Task, ...]:
-    """The tasks, the smallest step of a long thread joined to the one before it until they are few."""
+    """The tasks; those of a long thread joined to as few groups of neighbours."""
     if len(tasks) <= limit:
         return tasks
     size = -(-len(tasks) // limit)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
 from automemory_dagster.adapters.offline.runs import (
     Run,
     RunStatus,
     is_similar,
     serves_same_purpose,
 )
-from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
 from automemory_dagster.adapters.offline.text import clip, content_tokens, sentences
 from automemory_dagster.adapters.offline.turns import Turn
 
@@ -94,7 +94,9 @@ def _failure(run: Run, solution: Run | None, turns: Sequence[Turn], turn: Turn) 
         end = "it passed" if worked == _failed_command(run) else f"`{worked}` passed"
         return _lesson(run, f"{text}{reason}; after a change to {names} {end}", Worth.FIXED)
     if _working_command(run, solution) == _failed_command(run):
-        return _lesson(run, f"{text}{reason}; passed when run again", Worth.FIXED)
+        between = _between(run, solution, turns)
+        after = f"passed after `{between.command}`" if between else "passed when run again"
+        return _lesson(run, f"{text}{reason}; {after}", Worth.FIXED)
     worked = _working_command(run, solution)
     return _lesson(run, f"{text}{reason}; `{worked}` worked instead", Worth.ENVIRONMENT_FAILURE)
 
@@ -127,6 +129,14 @@ def _files_between(run: Run, solution: Run, turns: Sequence[Turn]) -> list[str]:
         for path in change.paths
     )
     return list(dict.fromkeys(paths))
+
+
+def _between(run: Run, solution: Run, turns: Sequence[Turn]) -> Run | None:
+    """The last command that did something between a failure and its success."""
+    runs = [other for turn in turns for other in turn.runs]
+    done = runs[runs.index(run) + 1 : runs.index(solution)]
+    useful = [o for o in done if o.status is RunStatus.OK and not o.is_probe and not o.checks]
+    return useful[-1] if useful else None
 
 
 def _reason(run: Run, solution: Run | None, turn: Turn) -> str:

@@ -6,15 +6,18 @@ from automemory_dagster.adapters.offline.text import (
     content_tokens,
     sentences,
     without_trailing_stop,
+    word_set,
 )
 
 _LEAD_IN = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|good|great|perfect|right|fine|yes|no|stop|wait|thanks|thank you|so|and|but"
-    r"|also|then|well|please|one more(?: thing)?|another thing|by the way|btw|note|important"
-    r"|remember(?: that)?|(?:in|for) (?:this|our|my) (?:repo(?:sitory)?|project|codebase|workspace)"
-    r"|from now on|from here on|going forward|in (?:the )?future|henceforth|i said|you should have known"
-    r"|the team decided(?: that)?|we decided(?: that)?|i(?:'d| would)? prefer(?: that| if)?)\b"
-    r"(?!\s*(?:to be|-))[\s,:;.!—–-]*)+",
+    r"^\W*(?:"
+    # Words that lead in only before a mark: "Stop: use X", but not "Stop using X".
+    r"(?:(?:ok(?:ay)?|good|great|perfect|right|fine|nice|yes|no|stop|wait|thanks|thank you|well"
+    r"|then|one more(?: thing)?|another thing|note|important|remember|you should have known"
+    r"|(?:in|for) (?:this|our|my) (?:repo(?:sitory)?|project|codebase|workspace))\s*[,:;.!—–]+\s*)"
+    r"|(?:(?:so|and|but|also|please|by the way|btw|remember that|from now on|from here on"
+    r"|going forward|in (?:the )?future|henceforth|i said|the team decided(?: that)?"
+    r"|we decided(?: that)?)\b[\s,:;.!—–]*))+",
     re.IGNORECASE,
 )
 _CJK_LEAD_IN = re.compile(
@@ -37,10 +40,10 @@ _PROMISE = re.compile(
     r"^\W*(?:i(?:'ll| will)|i am going to|i'm going to)\s+(?:now\s+|always\s+)?", re.IGNORECASE
 )
 _OFFER = re.compile(
-    r"^\W*(?:let me know|would you|do you want|shall i|should i|if you (?:want|like|need)|i can (?:also )?"
-    r"|you are welcome|you're welcome|happy to|here (?:is|are)\b|next(?: steps?)?:|progress:|summary:"
-    r"|committed(?:\b|$)|pushed\b|sorry\b|apologies|i (?:will|'ll|am going to)\b|user wants"
-    r"|如果需要|需要我|已提交|不客气|コミットしました|他に)",
+    r"^\W*(?:let me know|would you|do you want|shall i|should i|if you (?:want|like|need)"
+    r"|i can (?:also )?|you are welcome|you're welcome|happy to|here (?:is|are)\b|next(?: steps?)?:"
+    r"|progress:|summary:|committed(?:\b|$)|pushed\b|sorry\b|apologies|user wants"
+    r"|i (?:will|'ll|am going to)\b|如果需要|需要我|已提交|不客气|コミットしました|他に)",
     re.IGNORECASE,
 )
 _CJK_CHATTER = re.compile(
@@ -52,11 +55,11 @@ _CHATTER_TAIL = re.compile(
     r"(?:committed|pushed|done|ready)(?: (?:now|as .*))?\.?$",
     re.IGNORECASE,
 )
-_CHATTER_WORDS = frozenset(
-    "all both the tests test pass passes passed passing green done fixed committed commit pushed left "
-    "reverted applied everything works work ready clean checks check build builds ok success lint "
-    "successfully agreed noted understood welcome nothing changed i it is still yes no updated added "
-    "removed here there finished complete completed file files".split()  # noqa: SIM905
+_CHATTER_WORDS = word_set(
+    "all both the tests test pass passes passed passing green done fixed committed commit left "
+    "pushed reverted applied everything works work ready clean checks check build builds ok "
+    "success lint successfully agreed noted understood welcome nothing changed i it is still "
+    "yes no updated added removed here there finished complete completed file files renamed"
 )
 
 
@@ -67,7 +70,7 @@ def without_lead_in(sentence: str) -> str:
 
 
 def acknowledgement(final: str) -> str:
-    """What an agent's answer promises to do from now on, without the nod; empty when it promises nothing.
+    """What an agent's answer promises to do from now on, without the nod; empty for no promise.
 
     An agent's nod proves nothing alone: it only words what a person asked for in the same turn.
     """

@@ -50,7 +50,7 @@ class Surroundings:
 
 
 def lessons_of_person(turn: Turn, around: Surroundings) -> list[Lesson]:
-    """The bullets that a turn's human words give; empty for questions, plain requests, small talk."""
+    """The bullets that a person's words give; none for questions, plain requests, small talk."""
     lessons = [_answer(turn, question, answer) for question, answer in turn.answers]
     read = read_wishes(turn.request, is_follow_up=around.previous is not None)
     promise = acknowledgement(turn.final)
@@ -89,9 +89,10 @@ def _preference(wish: Wish, turn: Turn, around: Surroundings, worded: str) -> Le
 
 def _situation(wish: Wish, around: Surroundings, *, is_correcting: bool) -> str:
     previous = around.previous
-    if wish.cue is Cue.PROHIBITION and previous is not None and is_correcting:
-        if previous.is_aborted and previous.runs:
+    if wish.cue is Cue.PROHIBITION and previous is not None and previous.is_aborted:
+        if previous.runs:
             return f"the agent ran `{previous.runs[-1].command}` and was stopped"
+    elif wish.cue is Cue.PROHIBITION and previous is not None and is_correcting:
         said = next(iter(sentences(previous.final)), "")
         if said:
             return f'the agent had said "{clip(without_trailing_stop(said), 110)}"'
@@ -101,7 +102,7 @@ def _situation(wish: Wish, around: Surroundings, *, is_correcting: bool) -> str:
 
 
 def _worded(wishes: Sequence[Wish], promise: str) -> dict[int, str]:
-    """The agent's wording of each wish: the clauses of its promise, each given to the nearest one."""
+    """The agent's wording of each wish: its promise by clauses, each given to the nearest wish."""
     clauses: dict[int, list[str]] = {id(wish): [] for wish in wishes}
     if len(wishes) == 1:
         return {id(wishes[0]): clip(without_promise(promise), QUOTE_LIMIT)}

@@ -5,8 +5,8 @@ Source of the format: ``reference/codex-memory-spec.md``, section 6.1.
 
 from collections.abc import Sequence
 
-from automemory_dagster.adapters.offline.runs import Run, RunStatus
 from automemory_dagster.adapters.offline.lesson import Lesson, Section
+from automemory_dagster.adapters.offline.runs import Run, RunStatus
 from automemory_dagster.adapters.offline.tasks import Task
 from automemory_dagster.adapters.offline.text import clip, one_line, sentences
 from automemory_dagster.adapters.offline.turns import Turn
@@ -30,7 +30,7 @@ def key_steps(task: Task) -> list[Lesson]:
 def render_summary(
     transcript: Transcript, title: str, tasks: Sequence[Task], lessons: Sequence[Lesson]
 ) -> str:
-    """The summary's text, ending in a newline. ``lessons`` are the bullets and steps that have room."""
+    """The summary, ending in a newline. ``lessons`` are the bullets and steps that have room."""
     lines = [f"# {title}", "", f"Rollout context: {_context(transcript, tasks)}"]
     kept = [(task, _of_task(lessons, task)) for task in tasks]
     for number, (task, own) in enumerate((pair for pair in kept if pair[1]), start=1):

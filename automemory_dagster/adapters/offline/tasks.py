@@ -17,8 +17,8 @@ from automemory_dagster.adapters.offline.turns import Turn
 NAME_LIMIT = 90
 _WORK = frozenset({Cue.REQUEST, Cue.QUESTION, Cue.REQUIREMENT, Cue.FACT, Cue.NONE, Cue.DECISION})
 _FOLLOWS_UP = re.compile(
-    r"^\W*(?:and|now|then|also|ok(?:ay)?|yes|fix (?:it|this|that|the \w+ then)|commit|push|do it|go on|"
-    r"continue|try again|again|merge it|run it|ship it|where were we)\b"
+    r"^\W*(?:and|now|then|also|ok(?:ay)?|yes|fix (?:it|this|that|the \w+ then)|commit|push|do it"
+    r"|go on|continue|try again|again|merge it|run it|ship it|where were we)\b"
     r"|^(?:提交|现在提交|继续|再|然后|コミット|続け|もう一度|あと)",
     re.IGNORECASE,
 )
@@ -49,7 +49,7 @@ def split_into_tasks(turns: Sequence[Turn]) -> tuple[Task, ...]:
 
 
 def overall_outcome(tasks: Sequence[Task]) -> str:
-    """``success`` or ``fail`` when all tasks agree, ``partial`` when some failed, else ``uncertain``."""
+    """The outcome on which all tasks agree; else ``partial`` when any failed; else the best."""
     outcomes = {task.outcome for task in tasks}
     if len(outcomes) == 1:
         return outcomes.pop()

@@ -20,10 +20,17 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 _EMOJI = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?")
-_STOP_WORDS = frozenset(
-    "a an and are as at be been before but by can did do does for from had has have i in is it its "
-    "me my no not now of on one or our please run so that the them then there they this to use "
-    "was we were will with you your".split()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
+_STOP_WORDS = word_set(
+    "a an and are as at be been before but by can did do does for from had has have i in is "
+    "it its me my no not now of on one or our please run so that the them then there they "
+    "this to use was we were will with you your"
 )
 
 
@@ -53,28 +60,37 @@ def prose(text: str) -> str:
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of the prose in order, each one line; a list item is a sentence of its own."""
-    found = []
+    """The sentences of the prose in order, each one line; a list item ends with its line."""
+    return tuple(sentence for sentence, _ in marked_sentences(text))
+
+
+def marked_sentences(text: str) -> Iterator[tuple[str, bool]]:
+    """As ``sentences``, each with whether it stands in a list item."""
     for line in prose(text).split("\n"):
         marker = _LIST_MARKER.match(line)
-        found += [one_line(part) for part in _split_line(line[marker.end() :] if marker else line)]
-    return tuple(part for part in found if re.search(r"\w", part))
+        for part in _split_line(line[marker.end() :] if marker else line):
+            if re.search(r"\w", part):
+                yield one_line(part), marker is not None
 
 
 def content_tokens(text: str) -> frozenset[str]:
-    """What a text is about: code spans, words without the commonest, and pairs of CJK characters."""
+    """What a text is about: code spans, words but the commonest, pairs of CJK characters."""
     found: set[str] = set()
     for token in _TOKEN.findall(text):
         if token.startswith("`"):
             found.add(token)
-            found.update(word.lower() for word in _TOKEN.findall(token.strip("`")))
+            for word in _TOKEN.findall(token.strip("`")):
+                found.update(_word_tokens(word))
         elif re.match(rf"[{_CJK}]", token):
             found.update(token[i : i + 2] for i in range(max(1, len(token) - 1)))
-        else:
-            word = token.lower().rstrip(".")
-            if word not in _STOP_WORDS:
-                found.add(word)
+        elif token.lower().rstrip(".") not in _STOP_WORDS:
+            found.update(_word_tokens(token))
     return frozenset(found)
+
+
+def _word_tokens(word: str) -> list[str]:
+    whole = word.lower().rstrip(".")
+    return [whole, *(part for part in re.split(r"[./]", whole) if len(part) >= 5)]
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -58,7 +58,7 @@ class Turn:
 
 
 def read_turns(transcript: Transcript) -> tuple[Turn, ...]:
-    """The turns that hold a person's words, in order; what precedes the first of them is left out."""
+    """The turns that hold a person's words, in order; what comes before them is left out."""
     turns: dict[int, Turn] = {}
     outputs = _outputs_by_call(transcript.rows)
     for row in transcript.rows:

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
+from automemory_dagster.adapters.offline.cue_words import RULES_FOLLOW
 from automemory_dagster.adapters.offline.cues import (
     WISHES,
     Cue,
@@ -10,7 +12,7 @@ from automemory_dagster.adapters.offline.cues import (
     is_correction,
     is_passing,
 )
-from automemory_dagster.adapters.offline.text import clip, content_tokens, sentences
+from automemory_dagster.adapters.offline.text import clip, content_tokens, marked_sentences
 
 QUOTE_LIMIT = 300
 """Characters of a person's words that one bullet quotes at most."""
@@ -19,6 +21,10 @@ _LEANS_BACK = re.compile(
     r"^\W*(?:it|that|this|these|those|they|he|she|the (?:latter|\w+ ones?)|otherwise|because|since"
     r"|as|so)\b|^(?:它|这|那|因为|否则|それ|これ|なぜなら|そうしないと)",
     re.IGNORECASE,
+)
+_SO = re.compile(
+    r"\b(?:like (?:that|this)|do so|do that|that way|the same)\b|这样|那样|そう(?:して|し)|同じ",
+    re.I,
 )
 _ATTEMPT = re.compile(r"\b(?:try|attempt|experiment)\b|試し|试试|试一下", re.IGNORECASE)
 _SECRET_MARK = "[REDACTED"
@@ -50,16 +56,23 @@ def read_wishes(text: str, *, is_follow_up: bool) -> list[Wish]:
     Plain requests, questions and small talk give none. ``is_follow_up``: the agent answered before,
     so that a "no" and what comes with it is a correction.
     """
-    parts = _sentences(text)
+    marked = _sentences(text)
+    parts = [part for part, _ in marked]
     is_correcting = is_follow_up and any(is_correction(part) for part in parts[:2])
     wishes: list[Wish] = []
     last: Wish | None = None
-    for i, part in enumerate(parts):
+    are_rules = False
+    for i, (part, is_item) in enumerate(marked):
         cue = _cue(part, is_correcting=is_correcting and last is None, is_follow_up=is_follow_up)
-        if cue in (Cue.SMALL_TALK, Cue.QUESTION):
+        are_rules = bool(RULES_FOLLOW.search(part)) or (are_rules and is_item)
+        if are_rules and is_item:
+            wishes.append(Wish(cue=Cue.STANDING, core=part, parts=[part]))
+            last = None
+        elif cue in (Cue.SMALL_TALK, Cue.QUESTION) or part.endswith((":", "：")):
             last = None
         elif last is not None and _belongs_to(part, cue, last, is_correcting=is_correcting):
             last.parts.append(part)
+            last.cue = max(last.cue, cue)
         elif cue >= Cue.FACT:
             last = Wish(cue=cue, core=part, parts=[part])
             if i and _LEANS_BACK.search(part) and cue_of(parts[i - 1]) > Cue.QUESTION:
@@ -71,17 +84,17 @@ def read_wishes(text: str, *, is_follow_up: bool) -> list[Wish]:
     return wishes
 
 
-def _sentences(text: str) -> list[str]:
-    """The sentences; a bare "No!" or "Stop." goes with the one after it."""
-    joined: list[str] = []
+def _sentences(text: str) -> list[tuple[str, bool]]:
+    """The sentences, with whether each is a list item; a bare "No!" goes with the one after it."""
+    joined: list[tuple[str, bool]] = []
     pending = ""
-    for part in sentences(text)[:_MAX_SENTENCES]:
+    for part, is_item in islice(marked_sentences(text), _MAX_SENTENCES):
         if len(part) <= 12 and len(part.split()) <= 2 and is_correction(part):
             pending = f"{pending} {part}".strip()
         elif _SECRET_MARK not in part:
-            joined.append(f"{pending} {part}".strip())
+            joined.append((f"{pending} {part}".strip(), is_item))
             pending = ""
-    return [*joined, pending] if pending else joined
+    return [*joined, (pending, False)] if pending else joined
 
 
 def _cue(part: str, *, is_correcting: bool, is_follow_up: bool) -> Cue:
@@ -96,14 +109,14 @@ def _cue(part: str, *, is_correcting: bool, is_follow_up: bool) -> Cue:
 def _belongs_to(part: str, cue: Cue, wish: Wish, *, is_correcting: bool) -> bool:
     """True when a sentence only completes the wish before it: its reason, its other half."""
     if cue in (Cue.STANDING, Cue.STYLE):
-        return False
+        return wish.cue in WISHES and len(part) < 40 and bool(_SO.search(part))
     if wish.cue is Cue.DECISION:
         return cue in (Cue.FACT, Cue.NONE) and bool(_LEANS_BACK.search(part))
     if wish.cue not in WISHES:
         return False
-    if is_correcting and cue in (Cue.REQUEST, Cue.PROHIBITION, Cue.REQUIREMENT):
+    if is_correcting and cue in (Cue.REQUEST, Cue.REQUIREMENT):
         return wish.cue is Cue.PROHIBITION
-    if cue is Cue.REQUEST or is_passing(part):
+    if cue in (Cue.REQUEST, Cue.PROHIBITION) or is_passing(part):
         return False
     shared = content_tokens(part) & content_tokens(" ".join(wish.parts))
     is_fragment = len(part.split()) <= 5 and len(part) <= 60
