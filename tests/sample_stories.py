@@ -408,7 +408,7 @@ STORIES: tuple[Story, ...] = (
                 ),
             ),
             Turn(
-                request="Thanks. Always set SITE_URL when you run `pnpm build`. Commit nothing now.",
+                request="Thanks. Always set SITE_URL when you run `pnpm build`. Commit nothing.",
                 answer="I will. Nothing was committed.",
             ),
         ),
