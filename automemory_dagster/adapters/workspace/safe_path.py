@@ -61,22 +61,25 @@ def check_path_stays_inside(path: str) -> None:
 
 def is_git_name(name: str) -> bool:
     """True when some file system takes this name for ``.git``."""
-    # Format characters (category Cf) are those that HFS+ ignores, and more.
-    visible = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
-    plain = unicodedata.normalize("NFKC", visible).casefold().split(":", 1)[0].rstrip(" .")
+    plain = unicodedata.normalize("NFKC", _visible(name)).casefold().split(":", 1)[0].rstrip(" .")
     return plain == ".git" or _GIT_SHORT_NAME.fullmatch(plain) is not None
 
 
 def _escape_problem(name: str) -> str:
     if name == "":
         return "has an empty name in it"
-    if name in (".", "..") or name.strip(" .") == "":
-        return "has a part that is only dots or spaces"
+    if _visible(name).strip(" .") == "":
+        return "has a part that is only dots, spaces or invisible characters"
     if len(name.encode()) > MAX_NAME_BYTES:
         return f"has a name longer than {MAX_NAME_BYTES} bytes"
     if any(is_git_name(piece) for piece in name.split("\\")):
         return "names a git folder"
     return ""
+
+
+def _visible(name: str) -> str:
+    # Format characters (category Cf) are those that HFS+ ignores, and more.
+    return "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
 
 
 def _portability_problem(name: str) -> str:
