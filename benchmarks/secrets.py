@@ -23,13 +23,24 @@ _PROSE = (
     "token when it is older than an hour, so the cache key has to carry the tenant. "
 )
 _CODE = (
+    "def net_total(order: Order, *, rates: Mapping[str, Decimal]) -> Decimal:\n"
+    "    lines = [line for line in order.lines if not line.is_cancelled]\n"
+    "    if not lines:\n        raise EmptyOrder(order.number)\n"
+    "    return sum((line.price * rates[line.country] for line in lines), Decimal(0))\n"
+)
+_DENSE = (
     "def handler(request: Request, *, password: str | None = None) -> Response:\n"
     "    user = users.get(request.form['user'], key=request.key)\n"
     "    if not user.check(password):\n        raise Forbidden('wrong password')\n"
     "    return Response(status=200, headers={'ETag': etag(user)})\n"
 )
-_LOG = "2026-11-10T14:00:00.123Z INFO  worker-3 job=7f3a91 took 812 ms, lease_ttl=30s, tokens=5123\n"
-_TESTS = "tests/test_orders.py::test_tax_is_applied_once PASSED                              [ 41%]\n"
+"""Code about passwords and nothing else: every third line stops the automaton."""
+_LOG = (
+    "2026-11-10T14:00:00.123Z INFO  worker-3 job=7f3a91 took 812 ms, lease_ttl=30s, tokens=5123\n"
+)
+_TESTS = (
+    "tests/test_orders.py::test_tax_is_applied_once PASSED                              [ 41%]\n"
+)
 _DIFF = "diff --git a/app.py b/app.py\nindex 83db48f..bf2a1c0 100644\n@@ -1,4 +1,6 @@\n-import os\n+import re\n"
 
 
@@ -87,7 +98,9 @@ def _print_false_alarms(seeds: int) -> None:
 
 def _print_table(title: str, rows: dict[str, Counter[bool]]) -> None:
     print(title)
-    for name, row in sorted(rows.items(), key=lambda item: (item[1][True] / item[1].total(), item[0])):
+    for name, row in sorted(
+        rows.items(), key=lambda item: (item[1][True] / item[1].total(), item[0])
+    ):
         print(f"  {name:28} {row[True]:6} of {row.total():6}   {row[True] / row.total():7.2%}")
     good, total = sum(r[True] for r in rows.values()), sum(r.total() for r in rows.values())
     print(f"  {'all':28} {good:6} of {total:6}   {good / total:7.2%}\n")
@@ -97,13 +110,19 @@ def _print_speed(fields: list[str], lines: str) -> None:
     size = sum(len(field.encode("utf-8", "surrogatepass")) for field in fields)
     found = sum(len(find_secrets(field)) for field in fields)
     clean = [redact(field) for field in fields]
-    print(f"speed: {len(fields)} fields, {size / 1e6:.1f} MB, mean {size / len(fields):.0f} bytes, {found} secrets")
+    print(
+        f"speed: {len(fields)} fields, {size / 1e6:.1f} MB, mean {size / len(fields):.0f} bytes, {found} secrets"
+    )
     _print_rate("field by field", size, lambda: [redact(field) for field in fields])
     _print_rate("field by field, redacted before", size, lambda: [redact(field) for field in clean])
     long = [field for field in fields if len(field) >= 200]
     long_size = sum(len(field.encode("utf-8", "surrogatepass")) for field in long)
     _print_rate("fields of 200 characters and more", long_size, lambda: [redact(f) for f in long])
-    _print_rate("all as one text", len(lines.encode("utf-8", "surrogatepass")), lambda: redact(lines))
+    dense = _DENSE * 4000
+    _print_rate("code about passwords only", len(dense), lambda: redact(dense))
+    _print_rate(
+        "all as one text", len(lines.encode("utf-8", "surrogatepass")), lambda: redact(lines)
+    )
 
 
 def _print_rate(title: str, size: int, work) -> None:  # type: ignore[no-untyped-def]
@@ -122,6 +141,8 @@ def _synthetic_fields() -> list[str]:
     for turn in range(4000):
         fields += ["response_item", f"call_{rng.getrandbits(96):024x}", "2026-11-10T14:00:00.123Z"]
         body = rng.choice((_PROSE, _CODE, _LOG, _TESTS, _DIFF)) * rng.randrange(1, 40)
+        if turn % 20 == 0:
+            body += _DENSE
         if turn % 100 == 0:
             family, surrounding = rng.choice(FAMILIES), rng.choice(SURROUNDINGS[:40])
             body += "".join(surrounding.text(family, family.make(rng)))

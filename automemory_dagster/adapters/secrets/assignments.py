@@ -6,6 +6,7 @@ value must prove.
 """
 
 import re
+import string
 
 from automemory_dagster.adapters.secrets.finding import Hit
 from automemory_dagster.adapters.secrets.names import SecretName, Strength, judge_name
@@ -48,7 +49,7 @@ _PARTS = compile_bytes(
     rf"(?:[ \t]*(=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]|\\u003[dD]|\|)"
     rf"|(?i:\s|\\+[nrt]|,|-){{1,40}}[\\\"'`]{{0,4}}(?i:({_VALUE_FIELD}))|(,)|(>))?"
 )
-_BEFORE_NAME = compile_bytes(rb"[A-Za-z0-9_.\-]{0,64}\z")
+_NAME_BYTES = (string.ascii_letters + string.digits + "_.-").encode()
 _GAP = compile_bytes(rb"(?:[ \t]|\*{1,2}|\\+t)*")
 _GAP_LINES = compile_bytes(rb"""(?:[ \t\r\n(]|\\+[nrt])*\[?\s*""")
 _LINE_START = re.compile(
@@ -218,8 +219,7 @@ def _joined_literals(data: bytes, pos: int, name: SecretName) -> list[Hit]:
 def _name_start(data: bytes, start: int) -> int:
     """Where the whole name begins; the ``n`` of an escaped line break is not part of it."""
     low = max(0, start - 64)
-    found = _BEFORE_NAME.search(data[low:start])
-    begin = low + found.start() if found is not None else start
+    begin = low + len(data[low:start].rstrip(_NAME_BYTES))
     while (
         begin < start and data[begin - 1 : begin] == b"\\" and data[begin : begin + 1] in b"nrtbf"
     ):

@@ -104,23 +104,20 @@ class Engine:
         if size < _SHORTEST_BYTES or (size < _GATED_BYTES and not self._gate.is_open(data)):
             return hits
         while pos < size and (found := self._anchor.search(data, pos)) is not None:
-            taken = self._read(data, found, pos)
+            group = next(n for n, (start, _) in enumerate(found.spans) if n and start >= 0)
+            taken = self._read(data, found, group, pos)
             hits += taken
-            pos = max(found.start() + 1, taken[-1].end if taken else self._resume_at(found))
+            if taken:
+                pos = max(found.start() + 1, taken[-1].end)
+            else:
+                pos = found.end() if group in self._indivisible else found.start() + 1
         return _outside_markers(data, hits) if hits and b"[REDACTED" in data else hits
 
-    def _read(self, data: bytes, found: Match, pos: int) -> list[Hit]:
-        for index, reader in enumerate(self._readers, start=1):
-            start, end = found.span(index)
-            if start >= 0:
-                hits = [hit for hit in reader(data, start, end) if hit.start >= pos]
-                return [_named_by_shape(data, hit) for hit in _whole_characters(data, hits)]
-        return []
-
-    def _resume_at(self, found: Match) -> int:
-        """Behind an anchor that led to nothing; most may hide another one inside."""
-        whole = any(found.span(group)[0] >= 0 for group in self._indivisible)
-        return found.end() if whole else found.start() + 1
+    def _read(self, data: bytes, found: Match, group: int, pos: int) -> list[Hit]:
+        hits = [
+            hit for hit in self._readers[group - 1](data, *found.spans[group]) if hit.start >= pos
+        ]
+        return [_named_by_shape(data, hit) for hit in _whole_characters(data, hits)] if hits else []
 
     def _replace(self, data: bytes, hits: list[Hit]) -> bytes:
         pieces: list[bytes] = []

@@ -86,7 +86,7 @@ def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
         found = full.match(data, start)
         if found is None:
             continue
-        begin, stop = found.span(1) if found.group(0) and _has_group(found) else found.span()
+        begin, stop = found.span(full.groups)
         text = data[begin:stop].decode("latin-1")
         drawn = has_random_run(text) or looks_random(text, minimum=16)
         if (drawn and not is_placeholder(text)) or (
@@ -94,11 +94,6 @@ def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
         ):
             return [Hit(kind, begin, stop)]
     return []
-
-
-def _has_group(found: object) -> bool:
-    groups = getattr(found, "groups", None)
-    return bool(groups and groups())
 
 
 def _read_around(data: bytes, start: int, end: int) -> list[Hit]:

