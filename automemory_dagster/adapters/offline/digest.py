@@ -3,9 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Literal
 
 from automemory_dagster.adapters.offline.deletions import Deletion
-from automemory_dagster.adapters.offline.entries import allowed, preference_entries, tip_entries
+from automemory_dagster.adapters.offline.entries import (
+    Entry,
+    allowed,
+    by_scope,
+    preference_entries,
+    tip_entries,
+)
 from automemory_dagster.adapters.offline.grouping import short_name
 from automemory_dagster.adapters.offline.merging import ProjectLines
 from automemory_dagster.adapters.offline.topics import older_scope, recent_topics
@@ -23,6 +30,8 @@ _INDEX_FLOOR_SHARE = 0.35
 """Of the room: one line a project comes first, then wishes and pitfalls up to their shares."""
 _PREFERENCES_SHARE = 0.6
 _TIPS_SHARE = 0.75
+
+_Field = Literal["preferences", "tips"]
 
 
 def build_summary(
@@ -87,25 +96,27 @@ def _profile(ranked: Sequence[ProjectLines]) -> Iterator[str]:
 
 
 def _with_lines(
-    summary: MemorySummary, texts: Sequence[str], field: str, limit_bytes: float
+    summary: MemorySummary, entries: Sequence[Entry], field: _Field, limit_bytes: float
 ) -> MemorySummary:
+    """The summary with as many of the entries as there is room for, the first ones first."""
+    there = set(_texts(summary, field))
+    chosen = [entry for entry in entries if entry.text in there]
     size = summary_bytes(summary)
-    for text in texts:
-        now: tuple[str, ...] = getattr(summary, field)
+    for entry in entries:
         # Rendering the whole to learn its size is dear, and most leftovers are plainly too long.
-        if text in now or size + len(text.encode()) > limit_bytes:
+        if entry.text in there or size + len(entry.text.encode()) > limit_bytes:
             continue
-        # In the order of the texts, whatever round an entry came in with.
-        wanted = {*now, text}
-        lines = tuple(line for line in texts if line in wanted)
-        trial = (
-            replace(summary, preferences=lines)
-            if field == "preferences"
-            else replace(summary, tips=lines)
-        )
+        texts = by_scope(sorted([*chosen, entry], key=entries.index))
+        is_wish = field == "preferences"
+        trial = replace(summary, preferences=texts) if is_wish else replace(summary, tips=texts)
         if (trial_size := summary_bytes(trial)) <= limit_bytes:
             summary, size = trial, trial_size
+            chosen.append(entry)
     return summary
+
+
+def _texts(summary: MemorySummary, field: _Field) -> tuple[str, ...]:
+    return summary.preferences if field == "preferences" else summary.tips
 
 
 def _with_recent(

@@ -65,11 +65,18 @@ def tip_entries(projects: Sequence[ProjectLines]) -> list[Entry]:
 
 def allowed(
     entries: Iterable[Entry], deletions: Sequence[Deletion], kept_words: Sequence[str]
-) -> list[str]:
-    """Texts of the entries that a person neither took out nor keeps in the summary themselves."""
+) -> list[Entry]:
+    """The entries that a person neither took out of the summary nor keeps in it themselves."""
     words = [deletion.words for deletion in deletions if deletion.file == MEMORY_SUMMARY]
     refused = [read_meaning(text) for text in (*words, *kept_words)]
-    return [entry.text for entry in entries if not _is_said(read_meaning(entry.text), refused)]
+    return [entry for entry in entries if not _is_said(read_meaning(entry.text), refused)]
+
+
+def by_scope(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Texts for a reader: the scope of the first entry first, all of one scope together."""
+    scopes = list(dict.fromkeys(entry.scope for entry in entries))
+    ordered = sorted(entries, key=lambda entry: scopes.index(entry.scope))
+    return tuple(dict.fromkeys(entry.text for entry in ordered))
 
 
 def needed_deletions(

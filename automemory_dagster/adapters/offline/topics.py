@@ -30,9 +30,11 @@ def recent_topics(item: ProjectLines) -> Iterator[tuple[str, Topic]]:
 
 def _topic(item: ProjectLines, tasks: Sequence[ThreadTask]) -> Topic:
     keys = {task.key for task in tasks}
+    # Pitfalls stand in the general tips too, so what was found out comes first.
+    lines = sorted(item.lines, key=lambda line: line.kind is StatementKind.FAILURE)
     learnt = [
         clip(core_words(line.text), 130)
-        for line in item.lines
+        for line in lines
         if line.tasks & keys
         and line.kind is not StatementKind.PREFERENCE
         and not (is_passing_story(line.text) or line.outdated_by)
