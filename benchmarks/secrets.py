@@ -1,8 +1,8 @@
 """Prints how much the secrets engine catches, what it takes wrongly, and how fast it is.
 
-Run it from the root of the checkout: ``python -m benchmarks.secrets [--seeds N] [file or folder ...]``.
-Files and folders are rollouts (JSONL); without any, speed is measured on a synthetic thread. Time is
-CPU time of this process; the first call, which builds the automaton, is reported by itself.
+Run it from the root of the checkout: ``python -m benchmarks.secrets [--seeds N] [path ...]``. Paths
+are rollouts (JSONL) or folders of them; without any, speed is measured on a synthetic thread. Time
+is CPU time of this process; the first call, which builds the automaton, is reported by itself.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from tests.adapters.secrets.lookalikes import FRAMES, LOOKALIKES
 from tests.adapters.secrets.surroundings import SURROUNDINGS
 
 _PROSE = (
-    "I looked at the failing test first. The handler reads the session from the request and refreshes the "
-    "token when it is older than an hour, so the cache key has to carry the tenant. "
+    "I looked at the failing test first. The handler reads the session from the request and "
+    "refreshes the token when it is older than an hour, so the cache key has to carry the tenant. "
 )
 _CODE = (
     "def net_total(order: Order, *, rates: Mapping[str, Decimal]) -> Decimal:\n"
@@ -41,7 +41,7 @@ _LOG = (
 _TESTS = (
     "tests/test_orders.py::test_tax_is_applied_once PASSED                              [ 41%]\n"
 )
-_DIFF = "diff --git a/app.py b/app.py\nindex 83db48f..bf2a1c0 100644\n@@ -1,4 +1,6 @@\n-import os\n+import re\n"
+_DIFF = "diff --git a/app.py b/app.py\nindex 83db48f..bf2a1c0 100644\n@@ -1,4 +1,6 @@\n-import os\n"
 
 
 def main() -> None:
@@ -111,7 +111,8 @@ def _print_speed(fields: list[str], lines: str) -> None:
     found = sum(len(find_secrets(field)) for field in fields)
     clean = [redact(field) for field in fields]
     print(
-        f"speed: {len(fields)} fields, {size / 1e6:.1f} MB, mean {size / len(fields):.0f} bytes, {found} secrets"
+        f"speed: {len(fields)} fields, {size / 1e6:.1f} MB, "
+        f"mean {size / len(fields):.0f} bytes, {found} secrets"
     )
     _print_rate("field by field", size, lambda: [redact(field) for field in fields])
     _print_rate("field by field, redacted before", size, lambda: [redact(field) for field in clean])

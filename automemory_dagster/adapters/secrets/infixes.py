@@ -7,7 +7,6 @@ time.
 from automemory_dagster.adapters.secrets.finding import Hit
 from automemory_dagster.adapters.secrets.pattern import Pattern, compile_bytes
 from automemory_dagster.adapters.secrets.placeholders import is_placeholder
-from automemory_dagster.adapters.secrets.randomness import has_random_run, looks_random
 from automemory_dagster.adapters.secrets.shapes import BOUNDARY, boundary_length
 
 _FORMS: tuple[tuple[str, str, str], ...] = (
@@ -88,10 +87,7 @@ def read_infix(data: bytes, start: int, end: int) -> list[Hit]:
             continue
         begin, stop = found.span(full.groups)
         text = data[begin:stop].decode("latin-1")
-        drawn = has_random_run(text) or looks_random(text, minimum=16)
-        if (drawn and not is_placeholder(text)) or (
-            kind == "webhook_url" and any(c.isdigit() for c in text)
-        ):
+        if any(c.isdigit() for c in text) and not is_placeholder(text):
             return [Hit(kind, begin, stop)]
     return []
 

@@ -75,13 +75,11 @@ class Gate:
     """Answers only whether a pattern occurs; the cheapest question that ``re2`` takes."""
 
     def __init__(self, pattern: str, *, memory_bytes: int) -> None:
-        self._set = re2.Set.SearchSet(_options(memory_bytes))
-        self._set.Add(pattern.encode("utf-8"))
-        self._set.Compile()
-
-    def is_open(self, data: bytes) -> bool:
-        """True when the pattern occurs somewhere in the data."""
-        return bool(self._set.Match(data))
+        patterns = re2.Set.SearchSet(_options(memory_bytes))
+        patterns.Add(pattern.encode("utf-8"))
+        patterns.Compile()
+        self.is_open: Callable[[bytes], list[int]] = patterns.Match
+        """Not empty when the pattern occurs somewhere in the data."""
 
 
 def compile_bytes(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Pattern:

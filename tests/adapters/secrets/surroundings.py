@@ -1,4 +1,4 @@
-"""The places in which a secret turns up in a session; each gives the text before and after the value."""
+"""The places in which a secret turns up in a session, as the text before and after the value."""
 
 import json
 from collections.abc import Callable
@@ -145,14 +145,7 @@ SURROUNDINGS: tuple[Surrounding, ...] = (
     Surrounding(
         "grep -n", lambda f: (f"config/.env:12:{f.variable}=", "\nconfig/.env:13:PORT=1\n")
     ),
-    Surrounding(
-        "colour",
-        lambda f: (
-            (f"\x1b[32m{f.variable}\x1b[0m=", "\x1b[0m\n")
-            if False
-            else (f"{f.variable}=", "\x1b[0m ok\n")
-        ),
-    ),
+    Surrounding("colour", lambda f: (f"{f.variable}=", "\x1b[0m ok\n")),
     Surrounding("bare sentence", lambda f: ("I pasted ", " into the form."), needs_shape=True),
     Surrounding("bare list", lambda f: ("- ", "\n- next\n"), needs_shape=True),
     Surrounding("bare quoted", lambda f: ("client.connect('", "')"), needs_shape=True),

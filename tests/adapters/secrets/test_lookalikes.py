@@ -1,4 +1,4 @@
-"""What only looks like a secret comes back unchanged, also inside JSON and inside JSON inside JSON."""
+"""What only looks like a secret comes back unchanged, also inside JSON and JSON in JSON."""
 
 import json
 import random

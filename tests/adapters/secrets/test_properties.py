@@ -1,4 +1,4 @@
-"""What holds for every text: no exception, the same answer twice, findings where the markers come to stand."""
+"""What holds for every text: no exception, the same answer twice, findings inside the text."""
 
 import random
 

@@ -1,7 +1,7 @@
 """Over the recorded rollouts, when they are there: every planted secret goes and nothing else does.
 
-The generated families carry the suite; this only adds what real tools print. Without the corpus the same claims are
-made about a thread that is built here.
+The generated families carry the suite; this only adds what real tools print. Without the corpus the
+same claims are made about a thread that is built here.
 """
 
 import gzip

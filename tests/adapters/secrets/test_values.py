@@ -1,4 +1,4 @@
-"""Structures are redacted before they become JSON; a secret's name covers whatever stands under it."""
+"""Structures are redacted before they become JSON; a secret's name covers what is under it."""
 
 import json
 import random
