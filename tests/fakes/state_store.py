@@ -215,6 +215,8 @@ class FakeStateStore:
             if _is_live(job, now):
                 return SkippedRunning(lease_until=_some(job.lease_until))
             job = _settle_crash(job)
+            if job.status in (JobStatus.DONE, JobStatus.PENDING):
+                job = replace(job, retry_remaining=policy.retry_budget)
             if not is_forced:
                 if job.input_watermark <= job.last_success_watermark:
                     return SkippedUpToDate(last_success_watermark=job.last_success_watermark)
@@ -420,14 +422,15 @@ class FakeStateStore:
         }
 
     def _effects_of_saving(self, new: Thread) -> Iterator[tuple[SpaceId, bool]]:
-        old = self._threads.get(new.thread_id)
-        if old is None or new.thread_id not in self._outputs:
+        output = self._outputs.get(new.thread_id)
+        if output is None:
             return
-        was_usable = old.memory_mode is MemoryMode.ENABLED
+        old = self._threads.get(new.thread_id)
+        was_usable = old is not None and old.memory_mode is MemoryMode.ENABLED
         is_usable = new.memory_mode is MemoryMode.ENABLED
-        has_moved = old.space_id != new.space_id
+        has_moved = output.space_id != new.space_id
         if was_usable and (has_moved or not is_usable):
-            yield old.space_id, True
+            yield output.space_id, True
         if is_usable and (has_moved or not was_usable):
             yield new.space_id, False
 

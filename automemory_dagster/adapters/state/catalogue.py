@@ -10,31 +10,25 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     and_,
-    bindparam,
     case,
     func,
     or_,
     select,
     text,
     type_coerce,
-    update,
 )
 from sqlalchemy.sql import ColumnElement
 
 from automemory_dagster.adapters.state.engine import Database
-from automemory_dagster.adapters.state.row import job_of, stamp_of, thread_of, thread_values
-from automemory_dagster.adapters.state.rule import new_space_row
+from automemory_dagster.adapters.state.row import job_of, stamp_of, thread_of
+from automemory_dagster.adapters.state.saving import mark_vanished, save
 from automemory_dagster.adapters.state.statement import (
     chunks,
-    lock_outputs,
-    lock_threads,
-    raise_space_watermark,
-    upsert,
 )
-from automemory_dagster.adapters.state.table import IS_UNHANDLED, jobs, stage1_outputs, threads
+from automemory_dagster.adapters.state.table import IS_UNHANDLED, jobs, threads
 from automemory_dagster.adapters.state.text import clean_text
 from automemory_dagster.domain.job import JobKind, JobStatus
-from automemory_dagster.domain.thread import MemoryMode, SourceKind, SpaceId, Thread, ThreadId
+from automemory_dagster.domain.thread import SourceKind, Thread, ThreadId
 from automemory_dagster.ports import KnownRollout, ThreadState
 
 _PAGE = 500
@@ -69,11 +63,11 @@ class SqlCatalogue:
     def save_threads(self, threads: Sequence[Thread]) -> None:
         """Also moves each thread's output into the thread's space."""
         if threads:
-            self._database.write(lambda connection: _save(connection, threads))
+            self._database.write(lambda connection: save(connection, threads))
 
     def mark_vanished(self, thread_ids: Collection[ThreadId], *, now: datetime) -> None:
         """An unknown id does nothing."""
-        self._database.write(lambda connection: _mark_vanished(connection, thread_ids, now))
+        self._database.write(lambda connection: mark_vanished(connection, thread_ids, now))
 
     def thread_state(self, thread_id: ThreadId) -> ThreadState | None:
         """Vanished ones too."""
@@ -218,104 +212,3 @@ def _is_after(last: Thread) -> ColumnElement[bool]:
         updated <= last.source_updated_at,
         or_(updated < last.source_updated_at, threads.c.thread_id > last.thread_id),
     )
-
-
-def _save(connection: Connection, new: Sequence[Thread]) -> None:
-    by_id = {ThreadId(clean_text(thread.thread_id)): thread for thread in new}
-    displaced = _displaced(connection, by_id)
-    known = {row.thread_id: row for row in lock_threads(connection, {*by_id, *displaced})}
-    outputs = lock_outputs(connection, by_id.keys() & known.keys())
-    handled = _handled_watermarks(connection, by_id.keys() - known.keys())
-    if displaced:
-        _vanish(connection, displaced)
-    rows = [
-        thread_values(thread) | {"handled_watermark": handled.get(thread_id, 0)}
-        for thread_id, thread in sorted(by_id.items())
-    ]
-    upsert(connection, threads, rows, keep=["handled_watermark"])
-    changed: dict[SpaceId, bool] = {}
-    for thread_id in outputs:
-        was = MemoryMode(known[thread_id].memory_mode), known[thread_id].space_id
-        for space_id, is_forgetting in _effects(was, by_id[thread_id]):
-            changed[space_id] = changed.get(space_id, False) or is_forgetting
-    _move_outputs(connection, {key: by_id[key].space_id for key in outputs}, outputs)
-    for space_id, is_forgetting in sorted(changed.items()):
-        raise_space_watermark(connection, new_space_row(space_id), is_forgetting=is_forgetting)
-
-
-def _effects(was: tuple[MemoryMode, SpaceId], new: Thread) -> Iterator[tuple[SpaceId, bool]]:
-    """The spaces that gain (False) or lose (True) the output of a thread that is saved anew."""
-    old_mode, old_space = was
-    was_usable = old_mode is MemoryMode.ENABLED
-    is_usable = new.memory_mode is MemoryMode.ENABLED
-    has_moved = old_space != new.space_id
-    if was_usable and (has_moved or not is_usable):
-        yield old_space, True
-    if is_usable and (has_moved or not was_usable):
-        yield new.space_id, False
-
-
-def _displaced(
-    connection: Connection, by_id: Mapping[ThreadId, Thread]
-) -> dict[ThreadId, datetime]:
-    """Threads known at a path that holds another one now, and when that was written."""
-    newcomers = {clean_text(item.rollout_path): item for item in by_id.values()}
-    columns = (threads.c.thread_id, threads.c.source, threads.c.rollout_path)
-    return {
-        row.thread_id: newcomer.source_updated_at
-        for chunk in chunks(newcomers)
-        for row in connection.execute(select(*columns).where(threads.c.rollout_path.in_(chunk)))
-        if (newcomer := newcomers[row.rollout_path]).thread_id != row.thread_id
-        and newcomer.source == row.source
-        # One that is saved in the same batch says itself where it is.
-        and row.thread_id not in by_id
-    }
-
-
-def _vanish(connection: Connection, moments: Mapping[ThreadId, datetime]) -> None:
-    connection.execute(
-        update(threads)
-        .where(threads.c.thread_id == bindparam("gone"), threads.c.vanished_at.is_(None))
-        .values(vanished_at=bindparam("moment")),
-        [{"gone": thread_id, "moment": moment} for thread_id, moment in sorted(moments.items())],
-    )
-
-
-def _mark_vanished(connection: Connection, thread_ids: Collection[ThreadId], now: datetime) -> None:
-    known = lock_threads(connection, set(thread_ids))
-    if known:
-        _vanish(connection, {row.thread_id: now for row in known})
-
-
-def _handled_watermarks(
-    connection: Connection, thread_ids: Collection[ThreadId]
-) -> dict[ThreadId, int]:
-    """What was handled of threads that had a job before they were in the catalogue."""
-    return {
-        row.key: row.last_success_watermark
-        for chunk in chunks(sorted(thread_ids))
-        for row in connection.execute(
-            select(jobs.c.key, jobs.c.last_success_watermark).where(
-                jobs.c.kind == JobKind.STAGE1.value, jobs.c.key.in_(chunk)
-            )
-        )
-    }
-
-
-def _move_outputs(
-    connection: Connection,
-    wanted: Mapping[ThreadId, SpaceId],
-    found: Mapping[ThreadId, SpaceId],
-) -> None:
-    moves = [
-        {"moved": thread_id, "target": space_id}
-        for thread_id, space_id in wanted.items()
-        if found[thread_id] != space_id
-    ]
-    if moves:
-        connection.execute(
-            update(stage1_outputs)
-            .where(stage1_outputs.c.thread_id == bindparam("moved"))
-            .values(space_id=bindparam("target"), selected_version=None),
-            moves,
-        )

@@ -1,18 +1,19 @@
 """Jobs with leases. Each method is one transaction: lock, decide by ``rule``, write."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, select
 
 from automemory_dagster.adapters.state import rule
 from automemory_dagster.adapters.state.column import whole_seconds
 from automemory_dagster.adapters.state.engine import Database
 from automemory_dagster.adapters.state.log import write_entries
+from automemory_dagster.adapters.state.output import store_output
 from automemory_dagster.adapters.state.publication import flag_selected, publish
-from automemory_dagster.adapters.state.row import JobRow, job_of, output_of, output_values
+from automemory_dagster.adapters.state.row import JobRow, job_of
 from automemory_dagster.adapters.state.statement import (
     count_live_leases,
     create_job,
@@ -20,14 +21,11 @@ from automemory_dagster.adapters.state.statement import (
     lock_job,
     lock_outputs_of_space,
     lock_owned_job,
-    lock_threads,
     raise_space_watermark,
     renew_lease,
-    upsert,
     write_job,
 )
-from automemory_dagster.adapters.state.table import jobs, stage1_outputs, threads
-from automemory_dagster.adapters.state.text import clean_text
+from automemory_dagster.adapters.state.table import jobs
 from automemory_dagster.domain.job import (
     Claimed,
     FailureKind,
@@ -208,13 +206,14 @@ def _claim_phase2(
         if not request.is_forced:
             return SkippedUpToDate(last_success_watermark=0)
         # A row that is not there cannot be locked: make it, whoever else does too, and lock it.
-        create_job(connection, rule.new_space_row(space_id))
+        budget = request.policy.retry_budget
+        create_job(connection, rule.new_row(JobKind.CONSOLIDATE, space_id, retry_budget=budget))
         row = lock_job(connection, JobKind.CONSOLIDATE, space_id)
         assert row is not None
-    policy, now, watermark = request.policy, request.now, row.job.input_watermark
-    row = replace(row, job=rule.settle(row.job, watermark, policy, now=now))
+    policy, now = request.policy, request.now
+    row = replace(row, job=rule.settle_space(row.job, policy, now=now))
     refusal = rule.refuse_phase2(row, policy, now=now, is_forced=request.is_forced)
-    return refusal or _take(connection, row, watermark, request)
+    return refusal or _take(connection, row, row.job.input_watermark, request)
 
 
 def _take(connection: Connection, row: JobRow, version: int, request: _Request) -> Claimed:
@@ -234,58 +233,9 @@ def _finish_stage1(
 ) -> None:
     row = lock_owned_job(connection, claim)
     job = rule.done(row.job, claim.input_watermark, now=now)
-    changed = _store_output(connection, ThreadId(claim.key), output, job.last_success_watermark)
+    changed = store_output(connection, ThreadId(claim.key), output, job.last_success_watermark)
     for space_id, is_forgetting in sorted(changed.items()):
         fresh = rule.new_space_row(space_id)
         raise_space_watermark(connection, fresh, is_forgetting=is_forgetting)
     write_entries(connection, [entry])
     write_job(connection, replace(row, job=job, before_claim=None))
-
-
-def _store_output(
-    connection: Connection, thread_id: ThreadId, new: Stage1Output | None, handled: int
-) -> dict[SpaceId, bool]:
-    """Store or delete a thread's output; the spaces that changed, and if by a forgetting."""
-    known = lock_threads(connection, [thread_id])
-    if known:
-        connection.execute(
-            update(threads)
-            .where(threads.c.thread_id == thread_id)
-            .values(handled_watermark=handled)
-        )
-        new = replace(new, space_id=known[0].space_id) if new is not None else None
-    is_same_thread = stage1_outputs.c.thread_id == thread_id
-    found = (
-        connection.execute(select(stage1_outputs).where(is_same_thread).with_for_update())
-        .mappings()
-        .one_or_none()
-    )
-    old = None if found is None else output_of(found)
-    if new is not None:
-        upsert(
-            connection,
-            stage1_outputs,
-            [output_values(new) | {"thread_id": thread_id}],
-            keep=["usage_count", "last_usage"],
-        )
-    elif old is not None:
-        connection.execute(delete(stage1_outputs).where(is_same_thread))
-    return dict(_effects(old, new))
-
-
-def _effects(old: Stage1Output | None, new: Stage1Output | None) -> Iterator[tuple[SpaceId, bool]]:
-    """The spaces that lose (True) or gain or see changed (False) an output."""
-    if old is not None and (new is None or old.space_id != new.space_id):
-        yield old.space_id, True
-    if new is not None and (old is None or _seen_by_memory(old) != _seen_by_memory(new)):
-        yield new.space_id, False
-
-
-def _seen_by_memory(output: Stage1Output) -> tuple[str, ...]:
-    slug = output.rollout_slug
-    return (
-        output.space_id,
-        clean_text(output.raw_memory),
-        clean_text(output.rollout_summary),
-        "" if slug is None else f"={clean_text(slug)}",
-    )

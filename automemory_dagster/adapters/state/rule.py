@@ -46,23 +46,22 @@ def is_live(job: Job, *, now: datetime) -> bool:
 
 
 def settle(job: Job, version: int, policy: LeasePolicy, *, now: datetime) -> Job:
-    """The job as a claim of this version finds it: a crash charged, or newer input's fresh start.
-
-    A job that still says running after its lease ended is a crash. Nobody is told of it when it
-    happens, so it is charged when the job is looked at next.
-    """
-    if job.status is JobStatus.RUNNING and not is_live(job, now=now):
-        job = replace(
-            job,
-            status=JobStatus.ERROR,
-            lease_token=None,
-            lease_until=None,
-            finished_at=job.lease_until,
-            retry_remaining=max(0, job.retry_remaining - 1),
-            last_error=CRASHED,
-        )
+    """The job as a claim of this version finds it: crashes charged, newer input forgiven all."""
+    job = _charge_crash(job, now=now)
     if version > job.input_watermark:
         job = replace(job, retry_remaining=policy.retry_budget, retry_at=None, transient_failures=0)
+    return job
+
+
+def settle_space(job: Job, policy: LeasePolicy, *, now: datetime) -> Job:
+    """The job of a space as a claim finds it. Its budget counts failures since the last success.
+
+    Nothing is refused for a budget used up: memory that is never consolidated again helps nobody,
+    and each try has waited for its backoff or for a lease to end.
+    """
+    job = _charge_crash(job, now=now)
+    if job.status in (JobStatus.DONE, JobStatus.PENDING):
+        return replace(job, retry_remaining=policy.retry_budget)
     return job
 
 
@@ -186,6 +185,21 @@ def claimed(job: Job, version: int) -> Claimed:
         input_watermark=version,
         last_success_watermark=job.last_success_watermark,
         attempt=job.attempt,
+    )
+
+
+def _charge_crash(job: Job, *, now: datetime) -> Job:
+    """A job that still says running after its lease ended crashed, and nobody was told of it."""
+    if job.status is not JobStatus.RUNNING or is_live(job, now=now):
+        return job
+    return replace(
+        job,
+        status=JobStatus.ERROR,
+        lease_token=None,
+        lease_until=None,
+        finished_at=job.lease_until,
+        retry_remaining=max(0, job.retry_remaining - 1),
+        last_error=CRASHED,
     )
 
 
