@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from automemory_dagster.domain.errors import TransientError
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+
+_FLUSH_THREADS = 16
 
 
 @contextmanager
@@ -35,14 +38,30 @@ def remove_folder(folder: Path) -> None:
     shutil.rmtree(folder, onerror=_open_up_and_retry)
 
 
-def flush_to_disk(*folders: Path) -> None:
-    """Make the entries of these folders outlast a power cut."""
-    for folder in folders:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def flush_to_disk(*places: str | Path) -> None:
+    """Make these files' contents or folders' entries outlast a power cut."""
+    for place in places:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def flush_tree(folder: Path) -> None:
+    """Make a whole new folder outlast a power cut; hard links are taken to be flushed already.
+
+    A thousand small files take about 0.1 s at once and up to 2 s one by one, since the disk joins
+    what is asked for at the same time. One ``sync`` would wait for everybody else's files too.
+    """
+    places: list[str] = []
+    for parent, _, names in os.walk(folder):
+        files = (os.path.join(parent, name) for name in names)
+        places.extend(place for place in files if os.lstat(place).st_nlink == 1)
+        places.append(parent)
+    with ThreadPoolExecutor(_FLUSH_THREADS) as pool:
+        # Reading the results raises what a flush raised.
+        list(pool.map(flush_to_disk, places))
 
 
 def make_private(folder: Path) -> None:

@@ -13,6 +13,7 @@ from automemory_dagster.adapters.workspace.disk import (
     FOLDER_MODE,
     disk_errors,
     flush_to_disk,
+    flush_tree,
     remove_folder,
 )
 from automemory_dagster.adapters.workspace.folders import SpaceFolders
@@ -91,10 +92,9 @@ def place_file(root: bytes, path: bytes, content: bytes, *, is_executable: bool)
 def _swap(folders: SpaceFolders, tree: Path, check_unchanged: Callable[[Path], None]) -> None:
     folders.check_usable()
     folders.workspace.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    # Else a power cut could leave empty files, which would pass for a person's edits.
+    flush_tree(tree)
     check_unchanged(folders.workspace)
-    # One flush for all of the new files: else a power cut could leave empty ones, which would pass
-    # for a person's edits. A call a file would take a third of a second for a thousand files.
-    os.sync()
     folders.workspace.rename(folders.former)
     try:
         check_unchanged(folders.former)

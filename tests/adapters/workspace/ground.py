@@ -17,15 +17,8 @@ from automemory_dagster.domain.workspace import Publication
 NOON = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 SPACE = SpaceId("codex:default")
 
-_CHANGES_ON_DISK = {
-    "os.chmod",
-    "os.link",
-    "os.mkdir",
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.utime",
-}
+_CHANGES_ON_DISK = {"os.mkdir", "os.remove", "os.rename", "os.rmdir"}
+"""What decides which files are where; rights and times never do."""
 
 
 class Ground:

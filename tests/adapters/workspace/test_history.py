@@ -105,9 +105,9 @@ def test_a_space_without_memory_has_nothing_to_forget(ground: Ground) -> None:
     assert ground.workspaces.rewrite_history(SPACE) is None
 
 
-def test_killed_at_any_moment_it_can_be_done_again(tmp_path: Path) -> None:
+def test_killed_at_any_moment_it_can_be_done_again(quick_disk: Path) -> None:
     for number in range(1, 200):
-        ground = Ground(tmp_path / str(number))
+        ground = Ground(quick_disk / str(number))
         ground.publish({"MEMORY.md": f"{FORGOTTEN}\n"}, "First")
         published = ground.publish({"MEMORY.md": "kept\n"}, "Second")
 

@@ -238,7 +238,8 @@ def test_a_git_folder_that_nobody_can_read_is_put_aside(ground: Ground) -> None:
     assert (private / "put-aside/objects").is_dir()
 
 
-def test_many_versions_stay_small_and_readable(ground: Ground) -> None:
+def test_many_versions_stay_small_and_readable(quick_disk: Path) -> None:
+    ground = Ground(quick_disk)
     text = "".join(f"{number} and more words to fill the line\n" for number in range(2_000))
     for version in range(80):
         ground.publish({"raw_memories.md": text + f"{version}\n", "MEMORY.md": f"{version}\n"})

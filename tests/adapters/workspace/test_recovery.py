@@ -62,10 +62,10 @@ class TestKilledWhilePublishing:
             pass
 
     @pytest.mark.parametrize("is_refused", [False, True])
-    def test_at_every_change_of_the_disk(self, tmp_path: Path, *, is_refused: bool) -> None:
+    def test_at_every_change_of_the_disk(self, quick_disk: Path, *, is_refused: bool) -> None:
         outcomes = []
         for number in range(1, MAX_CHANGES):
-            ground, store = Ground(tmp_path / str(number)), tmp_path / f"store-{number}"
+            ground, store = Ground(quick_disk / str(number)), quick_disk / f"store-{number}"
             first = ground.publish(OLD, "First")
             ground.edit("own.md", "own\n")
             ground.edit("a.png", PNG)
@@ -86,7 +86,7 @@ class TestKilledWhilePublishing:
             if not was_killed:
                 break
 
-        assert len(outcomes) > 30
+        assert len(outcomes) > 20
         assert not outcomes[0]
         assert outcomes[-1] is not is_refused
         assert outcomes == sorted(outcomes)
@@ -101,9 +101,9 @@ class TestKilledWhilePublishing:
         assert ground.git("rev-parse", "HEAD").strip() == commit
         assert ground.git("status", "--porcelain") == ""
 
-    def test_at_every_change_of_the_first_publish(self, tmp_path: Path) -> None:
+    def test_at_every_change_of_the_first_publish(self, quick_disk: Path) -> None:
         for number in range(1, MAX_CHANGES):
-            ground, store = Ground(tmp_path / str(number)), tmp_path / f"store-{number}"
+            ground, store = Ground(quick_disk / str(number)), quick_disk / f"store-{number}"
 
             was_killed = killed_at_change(number, lambda: self.publish(ground, store))  # noqa: B023
             published = None
@@ -121,13 +121,13 @@ class TestKilledWhilePublishing:
             if not was_killed:
                 break
 
-        assert number > 30
+        assert number > 20
 
 
 class TestKilledWhileRecovering:
-    def test_at_every_change_of_undoing_a_swap(self, tmp_path: Path) -> None:
+    def test_at_every_change_of_undoing_a_swap(self, quick_disk: Path) -> None:
         for number in range(1, MAX_CHANGES):
-            ground = Ground(tmp_path / str(number))
+            ground = Ground(quick_disk / str(number))
             first = self.swapped_without_the_store(ground)
 
             was_killed = killed_at_change(
@@ -143,10 +143,10 @@ class TestKilledWhileRecovering:
 
         assert number > 5
 
-    def test_at_every_change_of_a_rebuild(self, tmp_path: Path) -> None:
+    def test_at_every_change_of_a_rebuild(self, quick_disk: Path) -> None:
         elsewhere = a_publication(texts({"MEMORY.md": "elsewhere\n", "b.md": "b\n"}), version=7)
         for number in range(1, MAX_CHANGES):
-            ground = Ground(tmp_path / str(number))
+            ground = Ground(quick_disk / str(number))
             ground.publish(OLD, "First")
             ground.edit("own.md", "own\n")
             ground.edit("a.png", PNG)
@@ -168,7 +168,7 @@ class TestKilledWhileRecovering:
             if not was_killed:
                 break
 
-        assert number > 30
+        assert number > 20
 
     @staticmethod
     def swapped_without_the_store(ground: Ground) -> Publication:
