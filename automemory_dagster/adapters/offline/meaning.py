@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from automemory_dagster.adapters.offline.vocabulary import (
     CONCEPTS,
+    DEPARTURES,
     FAMILIES,
     LANGUAGES,
     RETIREMENTS,
@@ -41,6 +42,8 @@ class Clause:
     given: frozenset[Value]
     retired: frozenset[Value]
     """Values that the clause takes back: ``not 20.00``, ``make is gone``, ``不再用 npm``."""
+    departed: frozenset[Value]
+    """Those of ``retired`` that are reported to be gone: an agent may know that too."""
     is_change: bool
     """True when it says that something changes: from now on, instead of, 改用, 代わりに."""
 
@@ -125,13 +128,15 @@ def _split(text: str) -> list[str]:
 def _clause(text: str) -> Clause:
     text = _DATE.sub(" ", text)
     retired: set[Value] = set()
+    departed: set[Value] = set()
     spans: list[tuple[int, int]] = []
-    for pattern in RETIREMENTS:
-        for match in pattern.finditer(text):
+    for patterns, found in ((RETIREMENTS, retired), (DEPARTURES, departed)):
+        for match in (match for pattern in patterns for match in pattern.finditer(text)):
             target = match["target"]
-            if found := {*_values(target), *_named(target, text[match.end("target") :])}:
-                retired |= found
+            if named := {*_values(target), *_named(target, text[match.end("target") :])}:
+                found |= named
                 spans.append(match.span("target"))
+    retired |= departed
     if instead := _WORKED_INSTEAD.match(text):
         # The very command, not its tool: another way to call the tool may be what worked.
         retired.add(Value("code", instead["target"]))
@@ -141,6 +146,7 @@ def _clause(text: str) -> Clause:
         subject=frozenset(_subject(rest)),
         given=frozenset(_values(rest)) - retired,
         retired=frozenset(retired),
+        departed=frozenset(departed),
         is_change=bool(SUPERSESSION.search(text)) or bool(retired),
     )
 

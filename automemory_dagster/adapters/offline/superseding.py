@@ -3,14 +3,13 @@
 The rule in one sentence: a newer statement of the same project counts against an older one when it
 takes a value back that the older one gives, or gives another value of the same kind for the same
 subject. The trap: two true statements about alike things; so numbers ask for alike subjects, and
-what an agent found never outweighs another value in a person's words, unless it takes it back by
-name.
+what an agent found ends a person's wish only where it reports that the thing is gone.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from automemory_dagster.adapters.offline.meaning import Clause, Meaning
+from automemory_dagster.adapters.offline.meaning import Clause, Meaning, Value
 from automemory_dagster.adapters.offline.statements import Statement
 
 SAME_SUBJECT = 0.5
@@ -88,12 +87,13 @@ def _contradicted(
         index
         for index, old in enumerate(meanings[older].clauses)
         for new in meanings[newer].clauses
-        if _takes_back(new, old) or (is_by_right and _gives_another(new, old))
+        if _takes_back(new.retired if is_by_right else new.departed, new, old)
+        or (is_by_right and _gives_another(new, old))
     }
 
 
-def _takes_back(new: Clause, old: Clause) -> bool:
-    for value in new.retired & old.given:
+def _takes_back(retired: frozenset[Value], new: Clause, old: Clause) -> bool:
+    for value in retired & old.given:
         is_named = value.kind == "code" or value.kind == "colour" or value.kind.startswith("tool:")
         if is_named or new.subject & old.subject:
             return True

@@ -94,23 +94,32 @@ _LATIN_TARGET = (
 )
 _FILLER = r"(?:(?:use|using|run|running|the|a|an|any|to|with|in|by|just|call)\s+)*"
 
+# "Could not run it" reports; "do not run it" forbids.
+_REPORTS = "".join(
+    rf"(?<!\b{word} )"
+    for word in ("could", "can", "did", "does", "was", "is", "are", "were", "would", "has", "have")
+)
+
 RETIREMENTS = (
     re.compile(
-        r"\b(?:never(?: again)?|not|no longer|no more|instead of|rather than|don't|do not|stop|drop"
-        rf"|dropped|replaces?|replaced|supersedes?|was|without)\s+{_FILLER}{_TARGET}"
+        rf"\b(?:never(?: again)?|{_REPORTS}not|no longer|no more|instead of|rather than|don't|stop"
+        rf"|drop|dropped|replaces?|replaced|supersedes?|was|without)\s+{_FILLER}{_TARGET}"
     ),
+    re.compile(rf"(?:不再|不要|别|勿|禁止|而不是|不是)\s*(?:使用|用|跑|运行)?\s*{_LATIN_TARGET}"),
+    re.compile(rf"{_LATIN_TARGET}\s*(?:の代わりに|ではなく|じゃなく|はやめ|は使わ|を使わない)"),
+)
+"""How a clause takes something back; the group ``target`` is what it takes back."""
+
+DEPARTURES = (
     re.compile(
         rf"{_TARGET}(?: target)?\s+(?:is|are|was|were|has been|have been)\s+"
         r"(?:now )?(?:gone|removed|replaced|dropped|deprecated|retired|wrong|obsolete|no longer)\b"
     ),
     re.compile(rf"{_TARGET}\s+no longer (?:exists?|works?)\b"),
-    re.compile(rf"(?:不再|不要|别|勿|禁止|而不是|不是)\s*(?:使用|用|跑|运行)?\s*{_LATIN_TARGET}"),
     re.compile(rf"{_LATIN_TARGET}\s*(?:已经|已)?(?:没了|不用了|废弃|弃用|删除|作废)"),
-    re.compile(
-        rf"{_LATIN_TARGET}\s*(?:の代わりに|ではなく|じゃなく|は廃止|はやめ|は使わ|を使わない)"
-    ),
+    re.compile(rf"{_LATIN_TARGET}\s*は(?:廃止|削除|なくなり)"),
 )
-"""How a clause takes something back; the group ``target`` is what it takes back."""
+"""How a clause says that something is there no more: a fact, whoever reports it."""
 
 SUPERSESSION = re.compile(
     r"\b(?:from now on|instead of|no longer|(?:is|are) gone"

@@ -67,6 +67,7 @@ def test_a_newer_word_on_the_same_thing_stands_alone(older: str, newer: str) -> 
         ("NL tax is 21 %", "DE tax is 19 %"),
         ("never use npm", "use pnpm"),
         ("use `just test`", "don't make a mess in out/"),
+        ("to run the tests: `pytest -q`", "I could not run `pytest -q` without a network"),
     ],
 )
 def test_two_true_things_stand_side_by_side(older: str, newer: str) -> None:
@@ -101,6 +102,26 @@ def test_an_agents_finding_does_not_outweigh_a_persons_wish() -> None:
     merged = merge([*wish, finding])
 
     assert len(merged.lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("finding", "is_ended"),
+    [
+        ("I could not run `make test` here", False),
+        ("I ran it without `make test`", False),
+        ("`make test` failed: no rule; `just test` worked instead", False),
+        ("`make test` no longer exists (justfile instead)", True),
+    ],
+)
+def test_an_agent_ends_a_persons_wish_only_by_reporting_that_the_thing_is_gone(
+    finding: str, is_ended: bool
+) -> None:
+    wish = said("run `make test` before each commit")
+    (report,) = said("", finding, kind=StatementKind.FAILURE)[1:]
+
+    merged = merge([*wish, report])
+
+    assert (merged.superseded == 1) is is_ended
 
 
 def test_the_situation_of_a_wish_is_not_what_it_says() -> None:
