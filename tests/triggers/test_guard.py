@@ -77,6 +77,10 @@ def test_a_link_on_another_site_may_open_a_page() -> None:
     assert ask("GET", "/runs/1", headers).was_let_through
 
 
+def test_the_ui_names_its_queries_in_the_address() -> None:
+    assert post(OWN, JSON, target="/graphql?op=RunRootQuery").was_let_through
+
+
 def test_a_report_about_an_asset_is_taken_by_post() -> None:
     assert post(JSON, target="/report_asset_materialization/memory").was_let_through
     assert post(target="/report_asset_check/a/b?passed=true").was_let_through

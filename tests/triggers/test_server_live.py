@@ -121,6 +121,9 @@ def test_no_attack_changes_anything_and_our_own_page_does(server: Live) -> None:
             browser.post(at, data={"query": SEEN}),
             browser.post(at, files={"query": (None, SEEN)}),
             browser.post(at, params={"query": SEEN}),
+            browser.post(
+                at, params={"query": SEEN}, headers={"Content-Type": "text/plain", **foreign}
+            ),
             browser.get(at, headers={"X-Large": "x" * 200_000}),
         ]
 
