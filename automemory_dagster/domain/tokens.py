@@ -39,14 +39,16 @@ _TOKENS_PER_BYTE = {
 up."""
 
 
+_PRICES = tuple((bytes([kind]), price) for kind, price in _TOKENS_PER_BYTE.items())
+
+
 def estimate_tokens(text: str) -> int:
     """Tokens a model will count for this text, rather too many than too few; 0 for an empty
     text."""
     if not text:
         return 0
-    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
-    price = sum(classes.count(kind) * each for kind, each in _TOKENS_PER_BYTE.items())
-    return math.ceil(price)
+    count = text.encode("utf-8", "surrogatepass").translate(_CLASSES).count
+    return math.ceil(sum([price * count(kind) for kind, price in _PRICES]))
 
 
 def bytes_that_fit(text: str, budget_tokens: int) -> int:

@@ -25,7 +25,7 @@ from automemory_dagster.domain.transcript import (
     TranscriptReport,
     TranscriptRow,
 )
-from automemory_dagster.pipeline.transcript_row import fitted, kind_of, row_of, row_tokens
+from automemory_dagster.pipeline.transcript_row import TIER_OF, RowMaker, kind_of
 
 FACTS_TOKENS = 60
 """Estimated tokens of the thread's facts when they are serialised, beside their texts."""
@@ -54,7 +54,8 @@ def build_transcript(
         "title": redact(thread.title),
     }
     used = FACTS_TOKENS + sum(map(estimate_tokens, facts.values()))
-    filling = _Filling(redact, budget_tokens, used, _call_names(reading.items))
+    maker = RowMaker(redact, _call_names(reading.items))
+    filling = _Filling(maker, budget_tokens, used)
     for tier, units in _units_by_tier(reading.items):
         filling.fill(reversed(units), tier)
     rows = tuple(filling.rows[index] for index in sorted(filling.rows))
@@ -78,10 +79,9 @@ def build_transcript(
 class _Filling:
     """The rows chosen so far and the tokens they take."""
 
-    redact: Redact
+    maker: RowMaker
     budget_tokens: int
     used: int
-    call_names: dict[str, str]
     rows: dict[int, TranscriptRow] = field(default_factory=dict)
     omitted: Counter[str] = field(default_factory=Counter)
     cut: int = 0
@@ -108,14 +108,14 @@ class _Filling:
         for index, item in unit:
             if room < _LEAST_TOKENS:
                 return None
-            whole = row_of(item, self.redact, self.call_names)
-            row = fitted(whole, self.redact, allowed_tokens=min(room, most))
-            if row is None:
+            whole = self.maker.row(item)
+            priced = self.maker.fitted(whole, allowed_tokens=min(room, most))
+            if priced is None:
                 return None
             was_cut = isinstance(item.body, ToolOutput) and item.body.omitted_bytes > 0
-            cut += was_cut or row is not whole
-            room -= row_tokens(row)
-            rows[index] = row
+            cut += was_cut or priced is not whole
+            room -= priced.tokens
+            rows[index] = priced.row
         self.used, self.cut = self.budget_tokens - room, self.cut + cut
         return rows
 
@@ -135,7 +135,8 @@ def _units_by_tier(items: Sequence[RolloutItem]) -> list[tuple[Tier, list[_Unit]
     by_tier: dict[Tier, list[_Unit]] = {tier: [] for tier in Tier}
     place_of_call: dict[str, int] = {}
     for index, item in enumerate(items):
-        units, body = by_tier[item.tier], item.body
+        body = item.body
+        units = by_tier[TIER_OF[kind_of(body)]]
         if isinstance(body, ToolOutput) and body.call_id in place_of_call:
             place = place_of_call[body.call_id]
             units[place] = (*units[place], (index, item))

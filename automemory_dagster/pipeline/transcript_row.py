@@ -5,10 +5,10 @@ are redacted whole, then cut, and what was cut is redacted once more.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from automemory_dagster.domain.cut import cut_middle, utf8_bytes
-from automemory_dagster.domain.redaction import Redact, RedactedText
+from automemory_dagster.domain.redaction import NO_TEXT, Redact, RedactedText
 from automemory_dagster.domain.rollout import (
     AgentMessage,
     HarnessContext,
@@ -16,6 +16,7 @@ from automemory_dagster.domain.rollout import (
     ItemBody,
     OtherAgentMessage,
     RolloutItem,
+    Tier,
     ToolCall,
     ToolOutput,
 )
@@ -36,87 +37,122 @@ MOST_BYTES: Mapping[RowKind, int] = {
 }
 """The most of one row's text, whatever the budget. Codex: 8,000 for tool outputs, 10,000 else."""
 
+TIER_OF: Mapping[RowKind, Tier] = {
+    RowKind.HUMAN: Tier.HUMAN,
+    RowKind.FINAL: Tier.FINAL,
+    RowKind.OTHER_AGENT: Tier.OTHER_AGENT,
+    RowKind.COMMENTARY: Tier.COMMENTARY,
+    RowKind.CONTEXT: Tier.CONTEXT,
+    RowKind.TOOL_CALL: Tier.TOOL,
+    RowKind.TOOL_OUTPUT: Tier.TOOL,
+}
+
+_KINDS: Mapping[type, RowKind] = {
+    HumanRequest: RowKind.HUMAN,
+    OtherAgentMessage: RowKind.OTHER_AGENT,
+    HarnessContext: RowKind.CONTEXT,
+    ToolCall: RowKind.TOOL_CALL,
+    ToolOutput: RowKind.TOOL_OUTPUT,
+}
+_MOST_LABEL = 120
 _MOST_FILES = 50
 _SHARES = (1.0, 0.8, 0.5, 0.25)
 
 
-def row_of(item: RolloutItem, redact: Redact, call_names: Mapping[str, str]) -> TranscriptRow:
-    """The item as a row, redacted and not cut.
+@dataclass(frozen=True, slots=True)
+class PricedRow:
+    """A row and its estimated tokens."""
 
-    ``call_names``: short names for call ids, since an id of 24 random characters is noise to a
-    model and looks like a key to a scanner.
-    """
-    row = TranscriptRow(
-        position=item.position,
-        turn=item.turn,
-        kind=kind_of(item.body),
-        tier=item.tier,
-        text=redact(_text_of(item.body)),
-    )
-    match item.body:
-        case HumanRequest(question=question):
-            return replace(row, question=redact(question))
-        case OtherAgentMessage(author=author) | HarnessContext(label=author):
-            return replace(row, author=redact(author))
-        case ToolCall(call_id=call_id, tool=tool, is_shell=is_shell, changed_files=files):
-            return replace(
-                row,
-                tool=redact(tool[:120]),
-                call_id=call_names.get(call_id, ""),
-                is_shell=is_shell,
-                changed_files=tuple(redact(path) for path in files[:_MOST_FILES]),
-            )
-        case ToolOutput(call_id=call_id, exit_code=exit_code):
-            return replace(row, call_id=call_names.get(call_id, ""), exit_code=exit_code)
-        case AgentMessage():
-            return row
+    row: TranscriptRow
+    tokens: int
+
+
+class RowMaker:
+    """Makes rows of the items of one transcript."""
+
+    def __init__(self, redact: Redact, call_names: Mapping[str, str]) -> None:
+        self._redact = redact
+        self._call_names = call_names
+        self._labels: dict[str, RedactedText] = {}
+
+    def row(self, item: RolloutItem) -> PricedRow:
+        """The item as a row, redacted and not cut.
+
+        Call ids become short names: 24 random characters are noise to a model, and look like a key
+        to a scanner.
+        """
+        body = item.body
+        kind = kind_of(body)
+        author, tool, question, call_id = NO_TEXT, NO_TEXT, NO_TEXT, ""
+        files: tuple[RedactedText, ...] = ()
+        is_shell, exit_code = False, None
+        match body:
+            case ToolCall():
+                text, is_shell = self._redact(body.command), body.is_shell
+                tool, call_id = self._label(body.tool), self._call_names.get(body.call_id, "")
+                files = tuple(self._redact(path) for path in body.changed_files[:_MOST_FILES])
+            case ToolOutput():
+                text, exit_code = self._redact(body.text), body.exit_code
+                call_id = self._call_names.get(body.call_id, "")
+            case HumanRequest():
+                text = self._redact(body.text)
+                question = self._redact(body.question) if body.question else NO_TEXT
+            case OtherAgentMessage():
+                text, author = self._redact(body.text), self._label(body.author)
+            case HarnessContext():
+                text, author = self._redact(body.text), self._label(body.label)
+            case AgentMessage():
+                text = self._redact(body.text)
+        row = TranscriptRow(
+            position=item.position,
+            turn=item.turn,
+            kind=kind,
+            tier=TIER_OF[kind],
+            text=text,
+            question=question,
+            author=author,
+            tool=tool,
+            call_id=call_id,
+            is_shell=is_shell,
+            exit_code=exit_code,
+            changed_files=files,
+        )
+        return PricedRow(row, _row_tokens(row))
+
+    def fitted(self, priced: PricedRow, *, allowed_tokens: int) -> PricedRow | None:
+        """The row, its text cut in the middle as far as needed; None when not even that helps."""
+        row, most = priced.row, MOST_BYTES[priced.row.kind]
+        is_short = len(row.text) * 4 <= most or utf8_bytes(row.text) <= most
+        if is_short and priced.tokens <= allowed_tokens:
+            return priced
+        room = allowed_tokens - ROW_TOKENS - _tokens_beside_text(row)
+        for share in _SHARES:
+            wanted = min(most, int(bytes_that_fit(row.text, room) * share))
+            shorter = replace(row, text=self._redact(cut_middle(row.text, wanted)))
+            tokens = _row_tokens(shorter)
+            if shorter.text and tokens <= allowed_tokens:
+                return PricedRow(shorter, tokens)
+        return None
+
+    def _label(self, text: str) -> RedactedText:
+        known = self._labels.get(text)
+        if known is None:
+            known = self._labels[text] = self._redact(text[:_MOST_LABEL])
+        return known
 
 
 def kind_of(body: ItemBody) -> RowKind:
     """What a row of this item is called."""
-    match body:
-        case HumanRequest():
-            return RowKind.HUMAN
-        case AgentMessage(is_final=is_final):
-            return RowKind.FINAL if is_final else RowKind.COMMENTARY
-        case OtherAgentMessage():
-            return RowKind.OTHER_AGENT
-        case HarnessContext():
-            return RowKind.CONTEXT
-        case ToolCall():
-            return RowKind.TOOL_CALL
-        case ToolOutput():
-            return RowKind.TOOL_OUTPUT
+    if isinstance(body, AgentMessage):
+        return RowKind.FINAL if body.is_final else RowKind.COMMENTARY
+    return _KINDS[type(body)]
 
 
-def row_tokens(row: TranscriptRow) -> int:
-    """Estimated tokens of a row with everything in it."""
+def _row_tokens(row: TranscriptRow) -> int:
     return ROW_TOKENS + estimate_tokens(row.text) + _tokens_beside_text(row)
 
 
-def fitted(row: TranscriptRow, redact: Redact, *, allowed_tokens: int) -> TranscriptRow | None:
-    """The row, its text cut in the middle as far as needed; None when not even that helps."""
-    most = MOST_BYTES[row.kind]
-    size = utf8_bytes(row.text)
-    if size <= most and row_tokens(row) <= allowed_tokens:
-        return row
-    room = allowed_tokens - ROW_TOKENS - _tokens_beside_text(row)
-    for share in _SHARES:
-        wanted = min(most, int(bytes_that_fit(row.text, room) * share))
-        shorter = replace(row, text=_cut(row.text, wanted, redact))
-        if shorter.text and row_tokens(shorter) <= allowed_tokens:
-            return shorter
-    return None
-
-
-def _cut(text: str, most_bytes: int, redact: Redact) -> RedactedText:
-    return redact(cut_middle(text, most_bytes))
-
-
-def _text_of(body: ItemBody) -> str:
-    return body.command if isinstance(body, ToolCall) else body.text
-
-
 def _tokens_beside_text(row: TranscriptRow) -> int:
-    beside = [row.question, row.author, row.tool, *row.changed_files]
-    return sum(estimate_tokens(text) + 2 for text in beside if text)
+    beside = (row.question, row.author, row.tool, *row.changed_files)
+    joined = " ".join([text for text in beside if text])
+    return estimate_tokens(joined) + 2 * len(beside) if joined else 0

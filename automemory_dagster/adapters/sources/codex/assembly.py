@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from automemory_dagster.adapters.sources.codex import calls
+from automemory_dagster.adapters.sources.codex import calls, plumbing
 from automemory_dagster.adapters.sources.codex.copies import CopiedHistory
 from automemory_dagster.adapters.sources.codex.holding import Held, Holding
 from automemory_dagster.adapters.sources.codex.memory_text import (
@@ -22,7 +22,7 @@ from automemory_dagster.adapters.sources.codex.messages import (
     message_text,
     read_user_message,
 )
-from automemory_dagster.adapters.sources.codex.mirrors import Mirrors, Stream
+from automemory_dagster.adapters.sources.codex.mirrors import Mirrors, Stream, words_key
 from automemory_dagster.adapters.sources.codex.records import Record, without_surrogates
 from automemory_dagster.adapters.sources.codex.tool_track import ToolTrack
 from automemory_dagster.adapters.sources.codex.wrappers import Role, Wrapper, is_whole_block
@@ -38,87 +38,9 @@ from automemory_dagster.domain.rollout import (
 from automemory_dagster.domain.thread import MemoryMode
 
 _AGENTS_OWN = (AgentMessage, ToolCall, ToolOutput)
+_MOST_LINES_REMEMBERED = 131_072
 MAX_MESSAGE_BYTES = 256 << 10
 MAX_CONTEXT_BYTES = 4 << 10
-
-PLUMBING = frozenset(
-    {
-        "turn_context",
-        "world_state",
-        "token_usage_record",
-        "retained_context",
-        "security_risk_score",
-        "realtime_item",
-        "inter_agent_communication_metadata",
-        "state",
-    }
-)
-PLUMBING_ITEMS = frozenset(
-    {
-        "ghost_snapshot",
-        "additional_tools",
-        "configuration_update",
-        "image_generation_call",
-        "tool_search_output",
-    }
-)
-COMPACTION_ITEMS = frozenset(
-    {"compaction", "compaction_summary", "context_compaction", "compaction_trigger"}
-)
-_PLUMBING_EVENTS = frozenset(
-    {
-        "token_count",
-        "task_started",
-        "task_complete",
-        "turn_started",
-        "turn_complete",
-        "turn_aborted",
-        "turn_diff",
-        "thread_settings_applied",
-        "thread_name_updated",
-        "context_compacted",
-        "exec_command_begin",
-        "exec_command_output_delta",
-        "patch_apply_begin",
-        "mcp_tool_call_begin",
-        "web_search_begin",
-        "web_search_end",
-        "view_image_tool_call",
-        "guardian_assessment",
-        "collab_agent_spawn_end",
-        "collab_waiting_end",
-        "collab_agent_interaction_end",
-        "sub_agent_activity",
-        "entered_review_mode",
-        "exited_review_mode",
-        "error",
-        "warning",
-        "stream_error",
-        "background_event",
-        "plan_update",
-        "session_configured",
-        "item_started",
-        "thread_goal_updated",
-        "mcp_startup_update",
-        "mcp_startup_complete",
-        "shutdown_complete",
-    }
-)
-_PLUMBING_COMPLETED = frozenset(
-    {
-        "Plan",
-        "HookPrompt",
-        "ImageView",
-        "ImageGeneration",
-        "WebSearch",
-        "ContextCompaction",
-        "McpToolCall",
-        "CollabAgentToolCall",
-        "EnteredReviewMode",
-        "ExitedReviewMode",
-        "DynamicToolCall",
-    }
-)
 
 
 @dataclass(slots=True)
@@ -149,6 +71,7 @@ class Assembly:
     _copied_from: int | None = None
     _turn_before_copy: int = 0
     _is_first: bool = True
+    _seen: dict[int, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tools = ToolTrack(self.holding, self.external, self.mcp_allow)
@@ -161,17 +84,31 @@ class Assembly:
         self._is_first = True
         self._turn_before_copy = self.holding.turn
 
-    def take(self, record: Record) -> str:
-        """Take one record; gives the reason for the case that it gave no item."""
-        kind = record.kind
+    def take(self, record: Record, line: bytes) -> str:
+        """Take one record; gives the reason for the case that it gave no item.
+
+        ``line``: the bytes it came from, to tell a record that stands in the file twice.
+        """
+        kind, payload = record.kind, record.payload
         if kind == "session_meta":
             self.recognised += 1
-            return self._meta(record.payload)
+            return self._meta(payload)
         self._is_first = False
-        self.is_own = self.tools.is_counting = self.copy.is_own(record)
-        if self.is_own and self._copied_from is not None:
-            self._end_copy(keep_unanswered=self.copy.ended_in_burst)
-        return self._take_evidence(record)
+        if self.copy.is_open or self._copied_from is not None:
+            self._pass_copy(record)
+        if (reason := plumbing.reason_of(kind, payload)) is not None:
+            self.recognised += 1
+            return reason
+        if record.timestamp is not None and self._is_repeated(line):
+            return "duplicate"
+        self.tools.has_escapes = b"\\u" in line
+        if kind == "response_item":
+            return self._item(payload)
+        if kind == "event_msg":
+            return self._event(payload)
+        if kind == "inter_agent_communication":
+            return self._mail(payload)
+        return self._unknown(kind or str(payload.get("type")))
 
     def finish(self) -> None:
         """The record is over: settle what only its end tells."""
@@ -183,21 +120,19 @@ class Assembly:
                     text = cut_middle(held.body.text, MAX_CONTEXT_BYTES)
                     self.holding.replace(held, HarnessContext(label=tag, text=text))
 
-    def _take_evidence(self, record: Record) -> str:
-        kind, payload = record.kind, record.payload
-        if kind == "response_item":
-            return self._item(payload)
-        if kind == "event_msg":
-            return self._event(payload)
-        if kind == "inter_agent_communication":
-            return self._mail(payload)
-        if kind == "compacted":
-            self.recognised += 1
-            return "compacted"
-        if kind in PLUMBING:
-            self.recognised += 1
-            return "plumbing"
-        return self._unknown(kind or str(payload.get("type")))
+    def _is_repeated(self, line: bytes) -> bool:
+        """True for evidence that stands in the file a second time, byte by byte.
+
+        Only where records carry a time: in generation B a person who says "continue" twice writes
+        the same line twice.
+        """
+        key = hash(line)
+        if key in self._seen:
+            return True
+        self._seen[key] = None
+        if len(self._seen) > _MOST_LINES_REMEMBERED:
+            self._seen.pop(next(iter(self._seen)))
+        return False
 
     # ---- records about the thread -----------------------------------------------------------
 
@@ -217,6 +152,11 @@ class Assembly:
             self.copy.begin(payload)
             self._open_copy()
         return "plumbing"
+
+    def _pass_copy(self, record: Record) -> None:
+        self.is_own = self.tools.is_counting = self.copy.is_own(record)
+        if self.is_own and self._copied_from is not None:
+            self._end_copy(keep_unanswered=self.copy.ended_in_burst)
 
     def _close_copy(self) -> None:
         """The file is over: a copy that is still open took all of it."""
@@ -274,11 +214,7 @@ class Assembly:
                 return self.tools.search(payload)
             case "agent_message":
                 return self._mail(payload)
-            case "reasoning":
-                return "reasoning"
-        if kind in COMPACTION_ITEMS:
-            return "compacted"
-        return "plumbing" if kind in PLUMBING_ITEMS else self._unknown(f"response_item/{kind}")
+        return self._unknown(f"response_item/{kind}")
 
     def _message(self, payload: dict[str, Any]) -> str:
         role = payload.get("role")
@@ -323,9 +259,7 @@ class Assembly:
             case "thread_rolled_back":
                 self._roll_back(payload.get("num_turns"))
                 return "plumbing"
-        if kind.startswith("agent_reasoning"):
-            return "reasoning"
-        return "plumbing" if kind in _PLUMBING_EVENTS else self._unknown(f"event_msg/{kind}")
+        return self._unknown(f"event_msg/{kind}")
 
     def _completed(self, item: Any) -> str:
         if not isinstance(item, dict):
@@ -342,11 +276,7 @@ class Assembly:
                 return self.tools.command_event(item)
             case "FileChange":
                 return self.tools.patch_event(item)
-            case "Reasoning":
-                return "reasoning"
-        if kind in _PLUMBING_COMPLETED:
-            return "plumbing"
-        return self._unknown(f"item_completed/{kind}")
+        return plumbing.COMPLETED.get(kind) or self._unknown(f"item_completed/{kind}")
 
     def _user_event(self, payload: dict[str, Any]) -> str:
         text = payload.get("message")
@@ -367,7 +297,8 @@ class Assembly:
 
     def _user(self, message: UserMessage, stream: Stream) -> str:
         words = message.human or ("\x00image" if message.has_image else "")
-        told = self._mirrors.match(words, stream, self.position) if words else None
+        key = words_key("human:", words) if words else ""
+        told = self._mirrors.match(key, stream, self.position) if words else None
         if told is not None:
             self._confirm(told.held, stream)
             return "duplicate"
@@ -382,7 +313,7 @@ class Assembly:
                     self._doubtful.append((held, tag))
             if stream is not Stream.ITEM:
                 self._confirmed += 1
-            self._mirrors.tell(words, stream, self.position, held)
+            self._mirrors.tell(key, stream, self.position, held)
         reasons = [self._wrapped(wrapper) for wrapper in message.wrappers]
         if message.has_image:
             return "image"
@@ -417,13 +348,14 @@ class Assembly:
         self._cite(cited)
         if not words.strip():
             return "plumbing"
-        told = self._mirrors.match(f"a\x00{words}", stream, self.position)
+        key = words_key("agent:", words)
+        told = self._mirrors.match(key, stream, self.position)
         if told is not None:
             if isinstance(phase, str) and told.held is not None and told.held is self._last_message:
                 self._phase(told.held, phase)
             return "duplicate"
         held = self.holding.add(AgentMessage(text=_bounded(words), is_final=False))
-        self._mirrors.tell(f"a\x00{words}", stream, self.position, held)
+        self._mirrors.tell(key, stream, self.position, held)
         self._last_message = held
         if isinstance(phase, str):
             self._phase(held, phase)
@@ -450,4 +382,4 @@ class Assembly:
 
 
 def _bounded(text: str) -> str:
-    return cut_middle(text, MAX_MESSAGE_BYTES)
+    return text if len(text) * 4 <= MAX_MESSAGE_BYTES else cut_middle(text, MAX_MESSAGE_BYTES)

@@ -29,7 +29,7 @@ _SHELLS = ("bash", "sh", "zsh", "fish", "dash", "pwsh", "powershell", "cmd")
 _COMMAND_FLAGS = ("-c", "-lc", "-ic", "-lic", "-Command", "/c", "/C")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CallFacts:
     """A call, and the uses of outside sources that it makes."""
 
@@ -71,7 +71,7 @@ def custom_call(payload: dict[str, Any]) -> CallFacts:
     call = ToolCall(
         call_id=call_id,
         tool=name,
-        command=cut_middle(command or script.patch or text, MAX_COMMAND_BYTES),
+        command=_bounded(command or script.patch or text),
         is_shell=bool(command),
         changed_files=changed_files(script.patch),
     )
@@ -96,7 +96,7 @@ def shell_call(call_id: str, tool: str, command: str | list[Any]) -> CallFacts:
     call = ToolCall(
         call_id=call_id,
         tool=tool,
-        command=cut_middle(line, MAX_COMMAND_BYTES),
+        command=_bounded(line),
         is_shell=not is_patch,
         changed_files=changed_files(line),
     )
@@ -108,7 +108,7 @@ def _other_call(call_id: str, name: str, text: str) -> CallFacts:
     call = ToolCall(
         call_id=call_id,
         tool=name,
-        command=cut_middle(text, MAX_COMMAND_BYTES),
+        command=_bounded(text),
         changed_files=changed_files(text) if PATCH_BEGIN in text else (),
     )
     return CallFacts(call, (server,) if server else ())
@@ -125,6 +125,11 @@ def _command_line(words: list[str]) -> str:
 def _is_shell(program: str) -> bool:
     name = program.replace("\\", "/").rsplit("/", 1)[-1].lower().removesuffix(".exe")
     return name in _SHELLS
+
+
+def _bounded(text: str) -> str:
+    # Four bytes is the most of one character: most commands need no exact count.
+    return text if len(text) * 4 <= MAX_COMMAND_BYTES else cut_middle(text, MAX_COMMAND_BYTES)
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -23,6 +23,8 @@ _MOST_LINE_BYTES = 400
 def digest(text: str) -> tuple[str, int]:
     """The text in at most ``MAX_OUTPUT_BYTES``, and how many bytes were left out; a mark stands at
     each gap."""
+    if len(text) * 4 <= MAX_OUTPUT_BYTES:
+        return text, 0
     size = utf8_bytes(text)
     if size <= MAX_OUTPUT_BYTES:
         return text, 0

@@ -9,7 +9,7 @@ _FETCH = re.compile(
     r"(?:curl|wget|aria2c|lynx|w3m|httpie|https?|xh|Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s",
     re.IGNORECASE,
 )
-_FETCHERS = re.compile(r"curl|wget|aria2c|lynx|w3m|http|xh |Invoke-|iwr |irm ", re.IGNORECASE)
+_FETCHERS = ("curl", "wget", "http", "nvoke-", "aria2c", "lynx", "w3m", "xh ", "iwr ", "irm ")
 _URL = re.compile(r"\bhttps?://\[?([\w.:-]+)", re.IGNORECASE)
 _LOOPBACK = re.compile(r"^(?:localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0)(?::\d+)?$", re.IGNORECASE)
 _MCP_NAME = re.compile(r"^mcp__(.+?)__")
@@ -18,7 +18,7 @@ _MCP_NAME = re.compile(r"^mcp__(.+?)__")
 def is_fetch(command: str) -> bool:
     """True when a shell command reads from the network with a common client; the machine itself is
     no network."""
-    if _FETCHERS.search(command) is None or _FETCH.search(command) is None:
+    if not any(word in command for word in _FETCHERS) or _FETCH.search(command) is None:
         return False
     hosts = _URL.findall(command)
     return not hosts or not all(_LOOPBACK.match(host) for host in hosts)

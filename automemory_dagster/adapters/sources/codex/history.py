@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automemory_dagster.adapters.sources.codex.lines import LineStream
-from automemory_dagster.adapters.sources.codex.records import Record, parse_line, records_of
+from automemory_dagster.adapters.sources.codex.records import parse_line, records_of
 from automemory_dagster.domain.errors import RolloutUnreadable
 from automemory_dagster.domain.thread import ThreadId
 
@@ -23,6 +23,7 @@ class Stretch:
     """One file of the thread and where the reading of it ends."""
 
     path: Path
+    stream: LineStream
     end_ordinal: int | None = None
     """Records with this ordinal and above were undone or are told by a later file."""
     end_byte: int | None = None
@@ -37,16 +38,18 @@ def stretches_of(paths: Sequence[Path], thread_id: ThreadId, home: Path) -> tupl
     is passed over.
     """
     files = _existing(paths, home)
-    bases = {path: _base_of(path, thread_id) for path in files}
+    streams = {path: LineStream(path) for path in files}
+    bases = {path: _base_of(stream, thread_id) for path, stream in streams.items()}
     if files and bases[files[0]] is not None:
         earlier = [path for path in _pages(home, thread_id) if _stem(path) not in map(_stem, files)]
         files = [*earlier[:_MOST_FILES], *files]
-        bases |= {path: _base_of(path, thread_id) for path in earlier}
+        streams |= {path: LineStream(path) for path in earlier}
+        bases |= {path: _base_of(streams[path], thread_id) for path in earlier}
     stretches: list[Stretch] = []
     ordinal: int | None = None
     byte: int | None = None
     for path in reversed(files):
-        stretches.insert(0, Stretch(path, ordinal, byte))
+        stretches.insert(0, Stretch(path, streams[path], ordinal, byte))
         base = bases.get(path)
         byte = None
         if base is not None:
@@ -90,24 +93,16 @@ def _pages(home: Path, thread_id: ThreadId) -> list[Path]:
     return sorted(pages.values(), key=lambda each: each.name)
 
 
-def _base_of(path: Path, thread_id: ThreadId) -> dict[str, object] | None:
+def _base_of(stream: LineStream, thread_id: ThreadId) -> dict[str, object] | None:
     """The file's ``history_base`` when it names this very thread."""
-    try:
-        record = _first_record(path)
-    except RolloutUnreadable:
+    first = stream.peek()
+    if first is None or b'"history_base"' not in first:
         return None
-    if record is None or record.kind != "session_meta":
-        return None
-    base = record.payload.get("history_base")
-    if isinstance(base, dict) and base.get("thread_id") == thread_id:
-        return base
-    return None
-
-
-def _first_record(path: Path) -> Record | None:
-    for line in LineStream(path):
-        for value in parse_line(line.data).objects:
-            return next(records_of(value), None)
+    for value in parse_line(first).objects:
+        for record in records_of(value):
+            base = record.payload.get("history_base")
+            if isinstance(base, dict) and base.get("thread_id") == thread_id:
+                return base
     return None
 
 

@@ -6,7 +6,7 @@ newer ones.
 """
 
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -54,37 +54,51 @@ class Holding:
     max_bytes: int = MAX_HELD_BYTES
     lines_read: int = 0
     lines_kept: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
+    dropped: dict[str, int] = field(default_factory=dict)
     turn: int = 0
     _held: list[Held] = field(default_factory=list)
     _queues: list[deque[Held]] = field(default_factory=lambda: [deque() for _ in range(6)])
-    _line: _LineTally = field(default_factory=_LineTally)
+    _line: _LineTally | None = None
     _position: int = 0
     _bytes: int = 0
     _dead: int = 0
 
     def begin_line(self, position: int) -> None:
-        """Count a line; what is added until ``end_line`` belongs to it."""
-        self.lines_read += 1
+        """What is added until ``end_line`` belongs to a new line."""
         self._position = position
-        self._line = _LineTally()
+        self._line = None
+
+    def count_line(self, reason: str) -> None:
+        """Count a line that gives no item."""
+        self.lines_read += 1
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
 
     def end_line(self, reason: str) -> None:
         """Close the line: kept when any item is left, else dropped for ``reason``."""
-        self._line.is_closed = True
-        if self._line.items:
+        line = self._line
+        if line is None:
+            self.count_line(reason)
+            return
+        line.is_closed = True
+        if line.items:
+            self.lines_read += 1
             self.lines_kept += 1
         else:
-            self.dropped[self._line.reason or reason] += 1
+            self.count_line(line.reason)
 
     def add(self, body: ItemBody) -> Held:
         """Hold an item of the current line, in the current turn."""
-        held = Held(self._position, self.turn, body, self._line, _size_of(body))
-        self._line.items += 1
+        line = self._line
+        if line is None:
+            line = self._line = _LineTally()
+        size = _size_of(body)
+        held = Held(self._position, self.turn, body, line, size)
+        line.items += 1
         self._held.append(held)
         self._queues[_rank(body)].append(held)
-        self._bytes += held.size
-        self._evict()
+        self._bytes += size
+        if self._bytes > self.max_bytes:
+            self._evict()
         return held
 
     def replace(self, held: Held, body: ItemBody) -> None:
@@ -110,7 +124,7 @@ class Holding:
         line.reason = reason
         if line.items == 0 and line.is_closed:
             self.lines_kept -= 1
-            self.dropped[reason] += 1
+            self.dropped[reason] = self.dropped.get(reason, 0) + 1
         if self._dead > 1000 and self._dead * 2 > len(self._held):
             self._held = [item for item in self._held if item.is_alive]
             self._dead = 0
@@ -132,8 +146,11 @@ class Holding:
     def items(self) -> tuple[RolloutItem, ...]:
         """The items as facts."""
         return tuple(
-            RolloutItem(position=held.position, turn=held.turn, body=held.body)
-            for held in self.living()
+            [
+                RolloutItem(position=held.position, turn=held.turn, body=held.body)
+                for held in self._held
+                if held.is_alive
+            ]
         )
 
     def _evict(self) -> None:
@@ -152,29 +169,22 @@ _GONE = HarnessContext(label="", text="")
 
 def _rank(body: ItemBody) -> int:
     """Who goes first when there is no room; a person's words go last."""
-    match body:
-        case ToolOutput():
-            return 0
-        case ToolCall():
-            return 1
-        case HarnessContext():
-            return 2
-        case OtherAgentMessage() | AgentMessage(is_final=False):
-            return 3
-        case AgentMessage():
-            return 4
-        case HumanRequest():
-            return 5
+    if type(body) is AgentMessage:
+        return 4 if body.is_final else 3
+    return _RANKS[type(body)]
+
+
+_RANKS: dict[type, int] = {
+    ToolOutput: 0,
+    ToolCall: 1,
+    HarnessContext: 2,
+    OtherAgentMessage: 3,
+    HumanRequest: 5,
+}
 
 
 def _size_of(body: ItemBody) -> int:
-    match body:
-        case HumanRequest(text=text, question=other):
-            pass
-        case OtherAgentMessage(text=text, author=other) | HarnessContext(text=text, label=other):
-            pass
-        case ToolCall(command=text):
-            other = "".join(body.changed_files)
-        case AgentMessage(text=text) | ToolOutput(text=text):
-            other = ""
-    return _ITEM_BYTES + sys.getsizeof(text) + len(other)
+    if isinstance(body, ToolCall):
+        return _ITEM_BYTES + sys.getsizeof(body.command) + sum(map(len, body.changed_files))
+    beside = len(body.question) if isinstance(body, HumanRequest) else 0
+    return _ITEM_BYTES + sys.getsizeof(body.text) + beside

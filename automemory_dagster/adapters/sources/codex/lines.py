@@ -9,7 +9,6 @@ like are legal inside a JSON string.
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,32 +30,45 @@ _RUN = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _RUN_MARK = b"[base64 omitted]"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One physical line without its end, byte order mark, NULs and long base64 runs."""
-
-    data: bytes
-    is_oversized: bool = False
-    """True: it was over the bound, and ``data`` is empty."""
+Line = bytes | None
+"""One physical line without its end, byte order mark, NULs and long base64 runs; None: it was over
+the bound."""
 
 
 class LineStream:
-    """Iterates once over a file's lines. ``bytes_read`` counts the decompressed bytes so far."""
+    """Iterates once over a file's lines; ``peek`` shows the first one before."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lines = self._read()
+        self._peeked: list[Line] = []
         self.bytes_read = 0
+        """Decompressed bytes so far."""
         self.line_start = 0
         """Offset of the line just given, in decompressed bytes."""
         self.is_damaged = False
         """True when a compressed file broke off; what came before was given."""
 
     def __iter__(self) -> Iterator[Line]:
+        while self._peeked:
+            yield self._peeked.pop()
+        yield from self._lines
+
+    def peek(self) -> Line:
+        """The first line, which the iteration gives again; None for an empty file.
+
+        Raises:
+            RolloutUnreadable: the file cannot be opened.
+        """
+        if not self._peeked:
+            self._peeked = [line for line in (next(self._lines, b""),) if line != b""]
+        return self._peeked[0] if self._peeked else None
+
+    def _read(self) -> Iterator[Line]:
         pending = _PendingLine()
         following = 0
         for chunk in self._chunks():
-            if not self.bytes_read:
-                chunk = chunk.removeprefix(_BOM)
+            self.bytes_read += len(chunk)
             *ended, rest = chunk.split(b"\n")
             for piece in ended:
                 self.line_start = following
@@ -64,10 +76,11 @@ class LineStream:
                 if pending.raw_bytes:
                     pending.add(piece)
                     yield pending.take()
+                elif self.line_start or not piece.startswith(_BOM):
+                    yield piece if len(piece) < _STRIP_AT_BYTES else _cleaned(piece)
                 else:
-                    yield Line(_cleaned(piece))
+                    yield _cleaned(piece[len(_BOM) :])
             pending.add(rest)
-            self.bytes_read += len(chunk)
         if pending.raw_bytes:
             self.line_start = following
             yield pending.take()
@@ -113,8 +126,9 @@ class _PendingLine:
             self._settle()
 
     def take(self) -> Line:
+        """The line, which ends here; the next one begins empty."""
         self._settle()
-        line = _OVERSIZED if self._is_oversized else Line(bytes(self._clean))
+        line = None if self._is_oversized else bytes(self._clean.removeprefix(_BOM))
         self._clean, self._is_oversized, self.raw_bytes = bytearray(), False, 0
         return line
 
@@ -127,9 +141,6 @@ class _PendingLine:
         if len(self._clean) > MAX_LINE_BYTES:
             self._is_oversized = True
             self._clean = bytearray()
-
-
-_OVERSIZED = Line(b"", is_oversized=True)
 
 
 def _plain_chunks(file: BinaryIO) -> Iterator[bytes]:

@@ -17,8 +17,7 @@ _MEMORY_FILE = re.compile(
 _MEMORY_SIGNS = (
     "MEMORY_SUMMARY BEGINS =",
     "Merged stage-1 raw memories (",
-    "### rollout_summary_files",
-    "rollout_summary_file: ",
+    "rollout_summary_file",
 )
 
 
@@ -43,9 +42,12 @@ def cited_in(citation: Any) -> list[str]:
 
 def reads_memory(command: str) -> bool:
     """True when a command names a memory file of Codex's or ours."""
+    if "memor" not in command:
+        return False
     return _MEMORY_FILE.search(command) is not None
 
 
 def is_memory_text(text: str) -> bool:
     """True when a text holds a memory file's own marks."""
-    return any(sign in text for sign in _MEMORY_SIGNS)
+    head, middle, tail = _MEMORY_SIGNS
+    return tail in text or head in text or middle in text

@@ -18,7 +18,7 @@ _METADATA = "internal_chat_message_metadata_passthrough"
 _MAIL = re.compile(r"message[ _-]type:.*\ntask[ _-]name:.*\nsender:.*\npayload:", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class UserMessage:
     """A message in the user's role, taken apart."""
 

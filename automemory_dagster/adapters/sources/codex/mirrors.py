@@ -6,9 +6,9 @@ often as the stream that tells it most often; the others' copies of it are recog
 window of lines.
 """
 
-from collections import defaultdict, deque
+from collections import deque
 from dataclasses import dataclass, field
-from enum import IntFlag
+from enum import IntEnum
 
 from automemory_dagster.adapters.sources.codex.holding import Held
 
@@ -16,8 +16,8 @@ _WINDOW_LINES = 400
 _MOST_KEYS = 20_000
 
 
-class Stream(IntFlag):
-    """Where a message was told."""
+class Stream(IntEnum):
+    """Where a message was told; the values are bits."""
 
     ITEM = 1
     """``response_item``."""
@@ -32,7 +32,7 @@ class Told:
     """One message and the streams that told it so far."""
 
     position: int
-    streams: Stream
+    streams: int
     held: Held | None
     """None when the message gave no item, such as a lone image."""
 
@@ -41,25 +41,29 @@ class Told:
 class Mirrors:
     """The messages told lately, by their words."""
 
-    _told: defaultdict[str, deque[Told]] = field(default_factory=lambda: defaultdict(deque))
+    _told: dict[str, deque[Told]] = field(default_factory=dict)
 
-    def match(self, words: str, stream: Stream, position: int) -> Told | None:
-        """The earlier telling of these words by another stream, which counts as told by this one
-        too; or None."""
-        for told in self._told.get(words_key(words), ()):
-            if position - told.position <= _WINDOW_LINES and not told.streams & stream:
-                told.streams |= stream
+    def match(self, key: str, stream: Stream, position: int) -> Told | None:
+        """The earlier telling by another stream, which counts as told by this one too; or None.
+
+        ``key``: from ``words_key``.
+        """
+        for told in self._told.get(key, ()):
+            if position - told.position <= _WINDOW_LINES and not told.streams & stream.value:
+                told.streams |= stream.value
                 return told
         return None
 
-    def tell(self, words: str, stream: Stream, position: int, held: Held | None) -> None:
+    def tell(self, key: str, stream: Stream, position: int, held: Held | None) -> None:
         """Remember a message that gave an item."""
-        if len(self._told) > _MOST_KEYS:
-            self._told.clear()
-        queue = self._told[words_key(words)]
+        queue = self._told.get(key)
+        if queue is None:
+            if len(self._told) > _MOST_KEYS:
+                self._told.clear()
+            queue = self._told[key] = deque()
         while queue and position - queue[0].position > _WINDOW_LINES:
             queue.popleft()
-        queue.append(Told(position, stream, held))
+        queue.append(Told(position, stream.value, held))
 
     def forget_dropped(self) -> None:
         """Forget messages whose items were taken away."""
@@ -73,7 +77,7 @@ class Mirrors:
         self._told.clear()
 
 
-def words_key(words: str) -> str:
-    """The same for two tellings that differ in white space only."""
-    joined = "".join(words.split())
-    return joined if len(joined) <= 64 else f"{joined[:32]}{len(joined)}{hash(joined)}"
+def words_key(role: str, words: str) -> str:
+    """The same for two tellings that differ in blanks and line ends only."""
+    joined = words.replace(" ", "").replace("\n", "")
+    return role + (joined if len(joined) <= 64 else f"{joined[:32]}{len(joined)}.{hash(joined)}")

@@ -11,23 +11,23 @@ from typing import Any
 
 import orjson
 
-_HEADER_LINE = re.compile(
-    r"(?:Exit code: (?P<code>-?\d+)|Process exited with code (?P<exited>-?\d+)"
-    r"|Chunk ID: .*|Wall time:? .*|Process running with session ID .*|Original token count: .*"
-    r"|Total output lines: .*|Script (?:completed|failed|running).*)(?:\n|\Z)"
+_HEADER = re.compile(
+    r"(?:(?:Exit code: -?\d+|Process exited with code -?\d+|Chunk ID: |Wall time:? "
+    r"|Process running with session ID |Original token count: |Total output lines: "
+    r"|Script (?:completed|failed|running))[^\n]*(?:\n|\Z))+(?:Output:[ \t]*(?:\n|\Z))?"
 )
-_OUTPUT_LINE = re.compile(r"Output:[ \t]*(?:\n|\Z)")
+"""Header lines and the line that ends them; nested for a patch that a shell tool applied."""
+_EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,10})", re.MULTILINE)
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _REDRAWN = re.compile(r"[^\n]*\r(?=[^\n])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DATA_URL = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=_-]+")
 _RUN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
-_RUN_WINDOW = 256
-_RUN = re.compile(r"[A-Za-z0-9+/=_-]{512,}")
-_MOST_HEADERS = 12
+_RUN_WINDOW = 512
+_RUN = re.compile(r"[A-Za-z0-9+/=_-]{1024,}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OutputText:
     """What a tool said and how it ended; ``exit_code`` is None when it does not tell."""
 
@@ -48,33 +48,32 @@ def read_output(output: Any) -> OutputText:
     return _read_headers(text)
 
 
-def without_noise(text: str) -> str:
-    """The text without ANSI codes, overwritten progress lines, control characters and base64."""
-    if "\x1b" in text:
-        text = _ANSI.sub("", text)
+def without_noise(text: str, *, has_escapes: bool = True) -> str:
+    """The text without ANSI codes, overwritten progress lines, control characters and base64.
+
+    ``has_escapes``: False when the JSON it came from held no ``\\u`` escape, so that there can be
+    neither ANSI codes nor control characters to look for.
+    """
+    if has_escapes:
+        if "\x1b" in text:
+            text = _ANSI.sub("", text)
+        text = _CONTROL.sub("", text)
+    elif "\b" in text or "\f" in text:
+        text = _CONTROL.sub("", text)
     if "\r" in text:
         text = _REDRAWN.sub("", text.replace("\r\n", "\n")).replace("\r", "")
-    if not text.isprintable():
-        text = _CONTROL.sub("", text)
-    if ";base64," in text:
-        text = _DATA_URL.sub("[base64 omitted]", text)
-    return _RUN.sub("[base64 omitted]", text) if _has_long_run(text) else text
+    if len(text) > _RUN_WINDOW and _has_long_run(text):
+        text = _RUN.sub("[base64 omitted]", text)
+    return _DATA_URL.sub("[base64 omitted]", text) if ";base64," in text else text
 
 
 def _read_headers(text: str) -> OutputText:
     position, exit_code = 0, None
-    for _ in range(_MOST_HEADERS):
-        found = _HEADER_LINE.match(text, position)
-        if found is not None:
-            code = found["code"] or found["exited"]
-            exit_code = int(code) if code else exit_code
-            position = found.end()
-            continue
-        ended = _OUTPUT_LINE.match(text, position) if position else None
-        if ended is None:
-            break
-        position = ended.end()
-    return OutputText(text[position:], exit_code)
+    while (found := _HEADER.match(text, position)) is not None:
+        for code in _EXIT_CODE.findall(found[0]):
+            exit_code = int(code)
+        position = found.end()
+    return OutputText(text[position:] if position else text, exit_code)
 
 
 def _read_json(text: str) -> OutputText:
@@ -124,7 +123,7 @@ def _is_part(value: Any) -> bool:
 def _has_long_run(text: str) -> bool:
     """True when an unbroken run of base64 characters fills a window: cheap, and sees every run
     twice as long."""
-    return any(
-        not text[start : start + _RUN_WINDOW].strip(_RUN_CHARACTERS)
-        for start in range(0, len(text) - _RUN_WINDOW, _RUN_WINDOW)
-    )
+    for start in range(0, len(text) - _RUN_WINDOW + 1, _RUN_WINDOW):
+        if not text[start : start + _RUN_WINDOW].strip(_RUN_CHARACTERS):
+            return True
+    return False

@@ -6,12 +6,14 @@ order, never time.
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from automemory_dagster.adapters.sources.codex.assembly import Assembly
 from automemory_dagster.adapters.sources.codex.history import Stretch, stretches_of
-from automemory_dagster.adapters.sources.codex.lines import Line, LineStream
+from automemory_dagster.adapters.sources.codex.lines import Line
+from automemory_dagster.adapters.sources.codex.plumbing import reason_by_first_bytes
 from automemory_dagster.adapters.sources.codex.records import parse_line, records_of
 from automemory_dagster.domain.errors import RolloutUnreadable
 from automemory_dagster.domain.rollout import Reading, ReadReport
@@ -19,7 +21,6 @@ from automemory_dagster.domain.thread import ThreadId
 
 _MAX_DOCUMENT_BYTES = 64 << 20
 """Generation A is one document a file and cannot be streamed; the public ones stop at 4 MiB."""
-_MOST_LINES_REMEMBERED = 131_072
 
 
 def read_rollout(
@@ -53,23 +54,24 @@ class _Reader:
         self._assembly = assembly
         self._holding = assembly.holding
         self._bytes_read = 0
-        self._seen: dict[int, None] = {}
 
     def read_file(self, stretch: Stretch) -> None:
+        """Take a file's lines as far as they are the thread's."""
         self._assembly.begin_file()
-        document = _document(stretch.path)
+        document = _document(stretch)
         if document is not None:
             self._bytes_read += len(document)
-            self._take_line(Line(document), None)
+            self._take_line(document, None)
             return
-        stream = LineStream(stretch.path)
+        stream, ordinal, byte = stretch.stream, stretch.end_ordinal, stretch.end_byte
         for line in stream:
-            is_behind = stretch.end_byte is not None and stream.line_start >= stretch.end_byte
-            end = -1 if is_behind and stretch.end_ordinal is None else stretch.end_ordinal
+            end = ordinal
+            if byte is not None and ordinal is None and stream.line_start >= byte:
+                end = -1
             self._take_line(line, end)
         self._bytes_read += stream.bytes_read
         if stream.is_damaged:
-            self._count_line("malformed")
+            self._holding.count_line("malformed")
 
     def finish(self, names: list[str]) -> Reading:
         assembly, holding = self._assembly, self._holding
@@ -91,66 +93,55 @@ class _Reader:
         )
 
     def _take_line(self, line: Line, end_ordinal: int | None) -> None:
-        self._assembly.position += 1
-        if line.is_oversized:
-            self._count_line("oversized")
+        """Take one line; from ``end_ordinal`` on (-1: all of it) it is undone."""
+        assembly, holding = self._assembly, self._holding
+        assembly.position += 1
+        if line is None:
+            holding.count_line("oversized")
             return
-        if not line.data or line.data.isspace():
-            self._count_line("blank")
+        if end_ordinal is None and not assembly.copy.is_open:
+            reason = reason_by_first_bytes(line)
+            if reason is not None:
+                assembly.recognised += 1
+                holding.count_line(reason)
+                return
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            value = None
+        if type(value) is dict:
+            self._take_object(value, line, end_ordinal)
             return
-        parsed = parse_line(line.data)
+        parsed = parse_line(line)
         for _ in range(parsed.fragments):
-            self._count_line("malformed")
-        is_repeated = len(parsed.objects) == 1 and self._is_repeated(line.data, parsed.objects[0])
+            holding.count_line("malformed")
+        if not parsed.objects and not parsed.fragments:
+            holding.count_line("blank")
         for value in parsed.objects:
-            for record in records_of(value):
-                self._holding.begin_line(self._assembly.position)
-                if is_repeated:
-                    reason = "duplicate"
-                elif end_ordinal is not None and (
-                    end_ordinal < 0 or (record.ordinal or 0) >= end_ordinal
-                ):
-                    reason = "rolled_back"
-                else:
-                    reason = self._assembly.take(record)
-                self._holding.end_line(reason)
+            self._take_object(value, line, end_ordinal)
 
-    def _count_line(self, reason: str) -> None:
-        self._holding.begin_line(self._assembly.position)
-        self._holding.end_line(reason)
-
-    def _is_repeated(self, data: bytes, value: dict[str, object]) -> bool:
-        """True for a record that stands in the file a second time, byte by byte.
-
-        Only where records carry a time: in generation B a person who says "continue" twice writes
-        the same line twice.
-        """
-        if "timestamp" not in value or "payload" not in value:
-            return False
-        key = hash(data)
-        if key in self._seen:
-            return True
-        self._seen[key] = None
-        if len(self._seen) > _MOST_LINES_REMEMBERED:
-            self._seen.pop(next(iter(self._seen)))
-        return False
+    def _take_object(self, value: dict[str, Any], line: bytes, end_ordinal: int | None) -> None:
+        assembly, holding = self._assembly, self._holding
+        for record in records_of(value):
+            holding.begin_line(assembly.position)
+            if end_ordinal is not None and (record.ordinal or 0) >= end_ordinal:
+                holding.count_line("rolled_back")
+            else:
+                holding.end_line(assembly.take(record, line))
 
 
-def _document(path: Path) -> bytes | None:
-    """The whole file when it is one JSON document over several lines, as generation A writes it;
-    else None."""
+def _document(stretch: Stretch) -> bytes | None:
+    """The whole file when it is one JSON document over several lines (generation A); else None."""
+    first = stretch.stream.peek()
+    if first is None or first.strip() not in (b"{", b"["):
+        return None
     try:
-        with path.open("rb") as file:
-            start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-            if start.split(b"\n", 1)[0].strip() not in (b"{", b"["):
-                return None
-            file.seek(0)
+        with stretch.path.open("rb") as file:
             data = file.read(_MAX_DOCUMENT_BYTES + 1)
         value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except (OSError, orjson.JSONDecodeError):
         return None
-    is_whole = len(data) <= _MAX_DOCUMENT_BYTES
-    return data if is_whole and isinstance(value, dict) and "items" in value else None
+    return data if isinstance(value, dict) and "items" in value else None
 
 
 def _why_unreadable(names: list[str], lines_read: int, assembly: Assembly) -> str:

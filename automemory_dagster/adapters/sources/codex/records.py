@@ -7,7 +7,7 @@ is found, each fragment is counted.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +36,7 @@ _MOST_FRAGMENTS = 1000
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
     """One record: kind and payload as generation C names them."""
 
@@ -68,15 +68,21 @@ def parse_line(data: bytes) -> ParsedLine:
     return ParsedLine(fragments=1)
 
 
-def records_of(value: dict[str, Any]) -> Iterator[Record]:
+def records_of(value: dict[str, Any]) -> Sequence[Record]:
     """The records of one JSON object: one, or many when it is a whole file of generation A."""
+    kind, payload = value.get("type"), value.get("payload")
+    if type(kind) is str and type(payload) is dict:
+        ordinal = value.get("ordinal")
+        return (
+            Record(
+                kind, payload, value.get("timestamp"), ordinal if type(ordinal) is int else None
+            ),
+        )
     items = value.get("items")
     if isinstance(value.get("session"), dict) and isinstance(items, list):
-        yield Record("session_meta", value["session"])
-        for item in items:
-            yield _bare(item) if isinstance(item, dict) else Record("", {})
-        return
-    yield _record(value)
+        bare = [_bare(item) if isinstance(item, dict) else Record("", {}) for item in items]
+        return [Record("session_meta", value["session"]), *bare]
+    return (_bare(value),)
 
 
 def without_surrogates(text: str) -> str:
@@ -84,16 +90,6 @@ def without_surrogates(text: str) -> str:
     if "\x00" in text:
         text = text.replace("\x00", "")
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
-
-
-def _record(value: dict[str, Any]) -> Record:
-    kind, payload = value.get("type"), value.get("payload")
-    if isinstance(kind, str) and isinstance(payload, dict):
-        ordinal = value.get("ordinal")
-        return Record(
-            kind, payload, value.get("timestamp"), ordinal if isinstance(ordinal, int) else None
-        )
-    return _bare(value)
 
 
 def _bare(value: dict[str, Any]) -> Record:

@@ -5,7 +5,7 @@ The trap: in code mode the item stream shows a script and its print-out; which c
 they ended stands in events only. Events that only repeat an item give nothing new.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,10 +33,11 @@ _USER_SHELL_SOURCES = frozenset({"user_shell", "user_shell_command"})
 class _Open:
     held: Held | None
     facts: CallFacts
-    exit_codes: list[int] = field(default_factory=list)
+    reads_memory: bool = False
+    exit_codes: tuple[int, ...] = ()
     event_text: str = ""
     """What the harness says a patch did, where the script printed nothing."""
-    event_commands: list[str] = field(default_factory=list)
+    event_commands: tuple[str, ...] = ()
     output: Held | None = None
     arguments: str = ""
 
@@ -50,7 +51,9 @@ class ToolTrack:
     mcp_allow: Collection[str] = ()
     is_counting: bool = True
     """False while copied history goes by: its uses of outside sources are another thread's."""
-    _open: OrderedDict[str, _Open] = field(default_factory=OrderedDict)
+    has_escapes: bool = True
+    """False when the line being read holds no escaped character but the common ones."""
+    _open: dict[str, _Open] = field(default_factory=dict)
     _seen: dict[str, None] = field(default_factory=dict)
     _script: _Open | None = None
 
@@ -61,8 +64,9 @@ class ToolTrack:
             return "duplicate"
         if self.is_counting:
             self._count(facts)
-        held = self.holding.add(_clean_call(facts.call))
-        opened = _Open(held, facts, arguments=arguments)
+        call = _clean_call(facts.call) if self.has_escapes else facts.call
+        opened = _Open(self.holding.add(call), facts, arguments=arguments)
+        opened.reads_memory = reads_memory(call.command)
         if call_id:
             self._remember(call_id, opened)
         if facts.is_code_mode:
@@ -75,11 +79,11 @@ class ToolTrack:
         if opened is not None and opened.facts.call.tool in QUESTION_TOOLS:
             return self._answers(opened, output)
         read = read_output(output)
-        text, omitted = digest(without_noise(without_surrogates(read.text)).strip("\n"))
-        if opened is not None and reads_memory(opened.facts.call.command):
+        text = without_surrogates(read.text) if self.has_escapes else read.text
+        text = without_noise(text, has_escapes=self.has_escapes).strip("\n")
+        if is_memory_text(text) or (opened is not None and opened.reads_memory):
             return "own_memory"
-        if is_memory_text(text):
-            return "own_memory"
+        text, omitted = digest(text)
         if not text and read.exit_code is None and read.has_image:
             return "image"
         body = ToolOutput(
@@ -179,15 +183,15 @@ class ToolTrack:
         self._open[call_id] = opened
         self._seen[call_id] = None
         if len(self._open) > _MOST_OPEN:
-            self._open.popitem(last=False)
+            self._open.pop(next(iter(self._open)))
         if len(self._seen) > _MOST_SEEN:
             self._seen.pop(next(iter(self._seen)))
 
     def _count(self, facts: CallFacts) -> None:
         if facts.is_fetch:
             self.external["fetch"] += 1
-        for label in external_mcp(facts.mcp_servers, self.mcp_allow):
-            self.external[label] += 1
+        if facts.mcp_servers:
+            self.external.update(external_mcp(facts.mcp_servers, self.mcp_allow))
 
     def _answers(self, opened: _Open, output: Any) -> str:
         pairs = read_answers(opened.arguments, output)
@@ -204,7 +208,7 @@ class ToolTrack:
         return ""
 
     def _learn_exit_code(self, opened: _Open, code: int) -> None:
-        opened.exit_codes.append(code)
+        opened.exit_codes += (code,)
         held = opened.output
         if held is not None and isinstance(held.body, ToolOutput) and held.body.exit_code is None:
             self.holding.replace(held, replace(held.body, exit_code=_worst(opened.exit_codes)))
@@ -213,7 +217,7 @@ class ToolTrack:
         held = opened.held
         if held is None or not isinstance(held.body, ToolCall) or opened.facts.call.is_shell:
             return
-        opened.event_commands.append(command)
+        opened.event_commands += (command,)
         joined = "\n".join(opened.event_commands)
         self.holding.replace(held, replace(held.body, command=joined, is_shell=True))
 
@@ -225,7 +229,7 @@ def _search_words(payload: dict[str, Any]) -> str:
     return words if isinstance(words, str) else orjson.dumps(words).decode()
 
 
-def _worst(codes: list[int]) -> int:
+def _worst(codes: tuple[int, ...]) -> int:
     return next((code for code in codes if code != 0), 0)
 
 

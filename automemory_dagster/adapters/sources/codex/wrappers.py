@@ -35,7 +35,7 @@ class Wrapper:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SplitText:
     """A user text part taken apart: the person's words (may be empty) and the blocks around them,
     in order."""
