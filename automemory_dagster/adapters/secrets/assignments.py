@@ -147,7 +147,7 @@ def _judge(
         style, value, text = _bare_style(data, value, text, name, sign, line_start=line_start)
     if sign == "," and re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)+", text):
         return []
-    if sign in (",", "|") and not (looks_random(text, minimum=8) or is_strong_password(text)):
+    if sign in (",", "|") and not _is_sure(text, sign):
         return []
     is_yaml = (
         style is Style.LINE and sign == ":" and data[value.end : value.end + 1] not in (b",", b";")
@@ -159,6 +159,13 @@ def _judge(
     if value.quoted and value.closed:
         hits += _joined_literals(data, value.after, name)
     return hits
+
+
+def _is_sure(text: str, sign: str) -> bool:
+    """Enough for a sign that mostly separates names: an argument list, the cells of a table."""
+    if looks_random(text, minimum=8) or is_strong_password(text):
+        return True
+    return sign == "|" and len(text) >= 8 and re.search(r"[A-Za-z]\d", text) is not None
 
 
 def _bare_style(
