@@ -10,7 +10,11 @@ from datetime import datetime
 from pathlib import Path
 
 from automemory_dagster.adapters.workspace.folders import SpaceFolders
-from automemory_dagster.adapters.workspace.publishing import continue_history, take_origin
+from automemory_dagster.adapters.workspace.publishing import (
+    continue_history,
+    share_unchanged,
+    take_origin,
+)
 from automemory_dagster.adapters.workspace.repository import Repository
 from automemory_dagster.adapters.workspace.safe_path import check_path_stays_inside
 from automemory_dagster.adapters.workspace.scan import (
@@ -64,6 +68,7 @@ def rebuild(folders: SpaceFolders, published: Publication, tree: Path, *, at: da
         baseline |= _kept_files(former, known, baseline)
         former.close()
     repository = continue_history(folders.workspace, tree, origin, at=at)
+    share_unchanged(folders.workspace, tree, origin, origin.found.files)
     new = {baseline[path].blob_id: content for path, content in contents.items()}
     message = f"Memory version {published.version}, rebuilt from the state store"
     commit_id = repository.commit(baseline, new, message, at=at)

@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -145,9 +146,12 @@ def read_file(path: bytes) -> bytes:
 
 
 def write_file(path: bytes, content: bytes, *, is_executable: bool = False) -> None:
-    """Write a private file; an old one's bytes are replaced, never a link's target."""
+    """Write a private file; one that is there gives way, a link's target is never touched."""
     mode = FOLDER_MODE if is_executable else FILE_MODE
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    # Always a new inode: the old one may be a hard link, read-only, or open in an editor.
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with open(os.open(path, flags, mode), "wb") as file:
         file.write(content)
 

@@ -12,6 +12,7 @@ from automemory_dagster.adapters.workspace.folders import SpaceFolders
 from automemory_dagster.adapters.workspace.publishing import (
     contents_for,
     continue_history,
+    share_unchanged,
     take_origin,
 )
 from automemory_dagster.adapters.workspace.safe_path import check_new_path
@@ -138,6 +139,7 @@ class GitStaging:
 
     def _commit(self, message: str, *, at: datetime) -> bytes:
         repository = continue_history(self._folders.workspace, self._tree, self._origin, at=at)
+        share_unchanged(self._folders.workspace, self._tree, self._origin, self._files)
         contents = contents_for(repository, self._files, self._tree)
         commit_id = repository.commit(self._files, contents, message, at=at)
         repository.finish(self._tree, commit_id)

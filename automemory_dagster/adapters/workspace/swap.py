@@ -81,11 +81,8 @@ def place_file(root: bytes, path: bytes, content: bytes, *, is_executable: bool)
                 os.unlink(folder)
             os.mkdir(folder, FOLDER_MODE)
     place = os.path.join(root, path)
-    # A new inode: the old one may be read-only, or open in an editor.
     if os.path.isdir(place) and not os.path.islink(place):
         remove_folder(Path(os.fsdecode(place)))
-    with suppress(FileNotFoundError):
-        os.unlink(place)
     write_file(place, content, is_executable=is_executable)
 
 

@@ -133,6 +133,42 @@ def test_an_edit_made_while_the_store_decides_is_taken_back_along(ground: Ground
     assert contents(ground.folder) == {"MEMORY.md": b"one\n", "new/own.md": b"own"}
 
 
+def test_an_unchanged_file_edited_in_place_meanwhile_keeps_the_edit(ground: Ground) -> None:
+    ground.publish({"MEMORY.md": "one\n", "notes.md": "kept\n"})
+
+    with ground.workspaces.stage(SPACE) as staging:
+        staging.write("MEMORY.md", RedactedText("two\n"))
+        with pytest.raises(LookupError), staging.publish("Second"):
+            raise LookupError((ground.folder / "notes.md").open("r+").write("KEPT"))
+
+    assert contents(ground.folder) == {"MEMORY.md": b"one\n", "notes.md": b"KEPT\n"}
+
+
+def test_a_copy_whose_publish_failed_still_shares_nothing(ground: Ground) -> None:
+    ground.publish({"MEMORY.md": "one\n", "notes.md": "kept\n"})
+
+    with ground.workspaces.stage(SPACE) as staging:
+        (ground.folder / "new.md").write_text("new", "utf-8")
+        with pytest.raises(TransientError), staging.publish("Second"):
+            pass
+        staging.write("notes.md", RedactedText("other\n"))
+        staging.delete("MEMORY.md")
+
+    found = {"MEMORY.md": b"one\n", "new.md": b"new", "notes.md": b"kept\n"}
+    assert contents(ground.folder) == found
+
+
+def test_an_unchanged_file_is_the_same_file_afterwards(ground: Ground) -> None:
+    ground.publish({"MEMORY.md": "one\n", "notes.md": "kept\n"})
+    before = (ground.folder / "notes.md").stat().st_ino
+
+    ground.publish({"MEMORY.md": "two\n"})
+
+    assert (ground.folder / "notes.md").stat().st_ino == before
+    assert (ground.folder / "notes.md").stat().st_nlink == 1
+    assert ground.git("status", "--porcelain") == ""
+
+
 def test_an_edit_made_since_the_copy_was_taken_stops_the_publish(ground: Ground) -> None:
     ground.publish({"MEMORY.md": "one\n"})
 

@@ -117,6 +117,7 @@ def test_what_is_published_is_private_and_scripts_stay_executable(ground: Ground
     script = ground.edit("skills/x/run.sh", "#!/bin/sh\n")
     script.chmod(0o755)
     (ground.folder / "MEMORY.md").chmod(0o644)
+    ground.edit("shared.md", "unchanged\n").chmod(0o644)
 
     ground.publish({"MEMORY.md": "two\n", "skills/x/run.sh": "#!/bin/sh\ntrue\n"})
 
