@@ -34,12 +34,12 @@ _SUFFIX = (
     r"|master|rw|ro|v?\d{1,3}"
     r"|env|var|confirm(?:ation)?|again|hash|encrypted|us|eu|cn)){0,2}"
 )
-_CLOSE = r"""[\\"'`\])*]{0,8}"""
-_VALUE_FIELD = r"""(?:parameter[_-]?)?value[\\"'`]{0,4}\s*[:=]"""
+_CLOSE = r"""(?:\\{0,40}["'`])?[\\"'`\])*]{0,8}"""
+_VALUE_FIELD = r"""(?:parameter[_-]?)?value\\{0,40}["'`]{0,2}\s*[:=]"""
 ANCHOR = (
     rf"(?i:(?:{_WORDS}){_SUFFIX})(?:{_CLOSE}[ \t]*(?:=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]"
     rf"|\\u003[dD]|\|)"
-    rf"|{_CLOSE}(?i:\s|\\+[nrt]|,|-){{1,40}}[\\\"'`]{{0,4}}(?i:{_VALUE_FIELD})"
+    rf"|{_CLOSE}[nr]?(?i:\s|\\+[nrt]|,|-){{1,40}}\\{{0,40}}[\"'`]{{0,2}}(?i:{_VALUE_FIELD})"
     r"""|\\*["'`]\s{0,4},\s{0,4}\\*["'`]|>|\\*["'`]>)"""
 )
 """From the last secret word of a name up to the sign that gives it a value."""
@@ -47,7 +47,7 @@ ANCHOR = (
 _PARTS = compile_bytes(
     rf"((?i:(?:{_WORDS}){_SUFFIX}))({_CLOSE})"
     rf"(?:[ \t]*(=>|:=|\?=|\+=|[!=]==?|:|=|->|：|＝|%3[dD]|\\u003[dD]|\|)"
-    rf"|(?i:\s|\\+[nrt]|,|-){{1,40}}[\\\"'`]{{0,4}}(?i:({_VALUE_FIELD}))|(,)|(>))?"
+    rf"|[nr]?(?i:\s|\\+[nrt]|,|-){{1,40}}\\{{0,40}}[\"'`]{{0,2}}(?i:({_VALUE_FIELD}))|(,)|(>))?"
 )
 _NAME_BYTES = (string.ascii_letters + string.digits + "_.-").encode()
 _GAP = compile_bytes(rb"(?:[ \t]|\*{1,2}|\\+t)*")

@@ -21,9 +21,20 @@ _CJK_VERBS = (
     "是|为|為|:|：|=|＝|改成|改为|改為|设为|設為|设置为|设成|换成|等于|用的是|就是|叫"
     "|は|を|が|에|는|은|이|가"
 )
+
+
+def _with_escapes(alternatives: str) -> str:
+    """The words, and the same words as JSON writes them when it keeps to ASCII."""
+    words = [word for word in alternatives.split("|") if word.isalnum() and not word.isascii()]
+    escaped = ("".join(rf"\\{{1,16}}u(?i:{ord(c):04x})" for c in word) for word in words)
+    return "|".join((alternatives, *escaped))
+
+
+_JSON_CHARACTER = r"\\{1,16}u[0-9a-fA-F]{4}"
 CJK_ANCHOR = (
-    rf"(?:{_CJK_NAMES})(?:[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*"
-    rf"(?:{_CJK_VERBS})(?:[ \t*:]|：|「|『|“|`|是|就|为|成|了)*"
+    rf"(?:{_with_escapes(_CJK_NAMES)})"
+    rf"(?:{_JSON_CHARACTER}|[^\s\x00-\x2f\x3a-\x7f]|[ (]|[A-Za-z]){{0,24}}?[ \t]*"
+    rf"(?:{_with_escapes(_CJK_VERBS)})(?:{_JSON_CHARACTER}|[ \t*:]|：|「|『|“|`|是|就|为|成|了)*"
 )
 LATIN_ANCHOR = (
     r"(?i:\b(?:password|passphrase|passcode|passwd|pwd|pw|pin|secret|token|api[ _-]?key"

@@ -47,7 +47,7 @@ def read_value(data: bytes, pos: int, *, tight: bool) -> Value | None:
 
     None when nothing is there.
     """
-    opening = _OPENING.match(data, pos, min(len(data), pos + 24))
+    opening = _OPENING.match(data, pos, min(len(data), pos + 80))
     if opening is not None:
         return _read_quoted(data, opening.end(), opening.group(1) or b"", opening.group(2) or b"")
     return read_bare(data, pos, tight=tight)
