@@ -62,8 +62,6 @@ sys.exit(serve(host=sys.argv[2], port=int(sys.argv[3]), dagster_home=home,
                on_ready=lambda address: print(address, flush=True)))
 """
 
-START_SECONDS = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class Live:
@@ -189,7 +187,7 @@ def processes_of(home: Path) -> list[str]:
     return found
 
 
-def wait_until(is_so: Any, seconds: float = 40.0) -> None:
+def wait_until(is_so: Any, seconds: float = 90.0) -> None:
     """Wait for something to become true.
 
     Raises:

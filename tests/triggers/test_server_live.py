@@ -20,6 +20,9 @@ pytestmark = pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="looks for orphans in /proc"
 )
 
+LONGEST_STOP_SECONDS = 20
+"""All waits of a stop together, and some for a machine that is busy; 2 to 8 on an idle one."""
+
 SEEN = "mutation { setNuxSeen }"
 """A mutation whose effect ``is_new`` shows and that starts nothing."""
 
@@ -190,17 +193,26 @@ def test_a_second_server_is_told_what_to_change(server: Live, tmp_path: Path) ->
     assert not processes_of(tmp_path / "home")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_everything_in_a_few_seconds(tmp_path: Path, number: signal.Signals) -> None:
+def test_ctrl_c_cancels_the_runs_in_progress_and_ends_everything(tmp_path: Path) -> None:
     with live_server(make_home(tmp_path / "home")) as server:
         run_id = server.launch("long_job")
 
-        seconds = server.signal(number)
+        seconds = server.signal(signal.SIGINT)
 
         assert server.process.returncode == 0
         assert processes_of(server.home) == []
         assert _status_on_disk(server.home, run_id) == "CANCELED"
-        assert seconds < 10
+        assert seconds < LONGEST_STOP_SECONDS
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_end_everything_too(tmp_path: Path, number: signal.Signals) -> None:
+    with live_server(make_home(tmp_path / "home")) as server:
+        seconds = server.signal(number)
+
+        assert server.process.returncode == 0
+        assert processes_of(server.home) == []
+        assert seconds < LONGEST_STOP_SECONDS
 
 
 def test_a_run_that_does_not_listen_is_canceled_all_the_same(tmp_path: Path) -> None:
@@ -212,7 +224,7 @@ def test_a_run_that_does_not_listen_is_canceled_all_the_same(tmp_path: Path) -> 
         assert server.process.returncode == 0
         assert processes_of(server.home) == []
         assert _status_on_disk(server.home, run_id) == "CANCELED"
-        assert seconds < 15
+        assert seconds < LONGEST_STOP_SECONDS
 
 
 def test_nothing_outlives_a_server_that_is_killed(tmp_path: Path) -> None:
