@@ -8,7 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from automemory_dagster.domain.document import Section, read_sections, render_sections
+from automemory_dagster.domain.document import (
+    Section,
+    heading_level,
+    read_sections,
+    render_sections,
+)
 from automemory_dagster.domain.handbook import (
     BLOCK_HEADINGS,
     GROUP_HEADING,
@@ -131,10 +136,10 @@ def _is_format_line(line: str) -> bool:
 
 def _target(sections: Sequence[Section], line: HandLine) -> tuple[str, ...]:
     """Headings of the section that shall take the line, marked where they become a person's."""
-    paths = {_path(section) for section in sections}
+    paths = {_path(section): section.is_kept for section in sections}
     depth = max(n for n in range(len(line.headings) + 1) if line.headings[:n] in paths)
     there, missing = line.headings[:depth], line.headings[depth:]
-    if not missing or line.is_own_section or not there:
+    if not missing or line.is_own_section or not there or paths[there]:
         return (*there, *map(_marked, missing))
     if not there[0].startswith(GROUP_HEADING):
         return there
@@ -160,13 +165,17 @@ def _ensure(sections: list[Section], target: tuple[str, ...]) -> int:
 
 def _place_of(sections: Sequence[Section], path: tuple[str, ...]) -> int:
     """Where a new section goes: last among its parent's, block sections in their order."""
-    parent = path[:-1]
+    parent, level = path[:-1], heading_level(path[-1])
     inside = [i for i, section in enumerate(sections) if _path(section)[: len(parent)] == parent]
-    if path[-1] in BLOCK_HEADINGS and not sections[inside[0]].is_kept:
+    later: tuple[str, ...] = ()
+    if path[-1] in BLOCK_HEADINGS and parent and not sections[inside[0]].is_kept:
         later = BLOCK_HEADINGS[BLOCK_HEADINGS.index(path[-1]) + 1 :]
-        for i in inside[1:]:
-            if sections[i].heading in later or sections[i].is_kept:
-                return i
+    for i in inside[1:]:
+        rank = heading_level(sections[i].heading)
+        is_later = sections[i].heading in later or (sections[i].is_kept and rank == level)
+        # Below a heading of a higher rank it would be read as a part of that one.
+        if rank < level or (later and is_later):
+            return i
     return inside[-1] + 1
 
 

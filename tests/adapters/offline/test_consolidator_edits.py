@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from automemory_dagster.adapters.offline.consolidator import OfflineConsolidator
 from automemory_dagster.adapters.offline.deletions import (
@@ -222,3 +224,40 @@ def test_the_list_of_deletions_is_read_back_as_it_was_written() -> None:
 
     assert read_deletions(text) == tuple(sorted(deletions))
     assert render_deletions(()) == ""
+
+
+SCRIBBLES = st.lists(
+    st.sampled_from(
+        [
+            "- a line",
+            "prose",
+            "",
+            "# Notes",
+            "## User preferences",
+            "## Task 9: mine",
+            "### keywords",
+            "# Task Group: mine",
+            "- rollout_summaries/gone.md",
+            "- see [Task 99]",
+            "v1",
+        ]
+    ),
+    max_size=5,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(SCRIBBLES, st.integers(0, 30), st.sampled_from(["MEMORY.md", "memory_summary.md"]))
+def test_whatever_a_person_scribbles_the_memory_can_be_published_and_comes_to_rest(
+    scribbles: list[str], at: int, path: str
+) -> None:
+    published = consolidate([USE_UV, LATER])
+    lines = published.files[path].splitlines()
+    scribbled = "\n".join([*lines[:at], *scribbles, *lines[at:]]) + "\n"
+
+    once = consolidate(
+        [USE_UV, LATER], baseline=published, edits={path: (published.files[path], scribbled)}
+    )
+    twice = consolidate([USE_UV, LATER], baseline=once)
+
+    assert twice.files == once.files
