@@ -1,7 +1,7 @@
 """Phase 1 in Dagster: the op that sweeps, extracts many threads and logs one materialization
 each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import dagster as dg
 from pydantic import Field
@@ -13,6 +13,7 @@ from automemory_dagster.defs.partitions import register_candidates, threads
 from automemory_dagster.domain.outcome import Outcome
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.pipeline import phase1, sweep
+from automemory_dagster.wiring import Automemory
 
 
 class ExtractConfig(dg.Config):
@@ -66,32 +67,40 @@ def extract_threads(
     with reporting.failures_for_dagster():
         automemory = deployment.open()
         report = sweep.update_catalogue(automemory.sweep_world, run_id=context.run_id)
-        candidates = register_candidates(context.instance, automemory, report.changed)
-        for state in candidates:
-            context.log_event(reporting.candidate_materialization(state))
-        context.log.info(reporting.catalogue_message(report, candidates=len(candidates)))
-
+        context.log.info(reporting.catalogue_message(report))
+        for problem in report.problems:
+            context.log.warning(problem)
         asked = tuple(context.partition_keys) if context.has_partition_key else ()
-        named = [ThreadId(key) for key in (*asked, *config.thread_ids)]
         request = sweep.ExtractRequest(
-            thread_ids=tuple(named),
+            thread_ids=tuple(ThreadId(key) for key in (*asked, *config.thread_ids)),
             is_forced=config.force or bool(asked),
             limit=config.limit or automemory.settings.batch_threads,
         )
-        results = _extract(context, deployment, request)
-    reporting.report_batch(context, results, is_asked_for=bool(named))
+        chosen = sweep.choose_threads(automemory.sweep_world, request)
+        _report_candidates(context, automemory, {*report.changed, *chosen})
+        results = _extract(context, deployment, chosen, is_asked_for=request.is_forced)
+    reporting.report_batch(context, results, is_asked_for=bool(request.thread_ids))
     yield from ()
 
 
+def _report_candidates(
+    context: dg.AssetExecutionContext, automemory: Automemory, thread_ids: Collection[ThreadId]
+) -> None:
+    for state in register_candidates(context.instance, automemory, thread_ids):
+        context.log_event(reporting.candidate_materialization(state))
+
+
 def _extract(
-    context: dg.AssetExecutionContext, deployment: Deployment, request: sweep.ExtractRequest
+    context: dg.AssetExecutionContext,
+    deployment: Deployment,
+    chosen: Sequence[ThreadId],
+    *,
+    is_asked_for: bool,
 ) -> Sequence[phase1.Phase1Result]:
-    automemory = deployment.open()
-    chosen = sweep.choose_threads(automemory.sweep_world, request)
-    world = automemory.phase1_world(run_id=context.run_id)
+    world = deployment.open().phase1_world(run_id=context.run_id)
     results = []
     deployment.progress(0, len(chosen))
-    for result in phase1.extract_batch(chosen, world, is_asked_for=request.is_forced):
+    for result in phase1.extract_batch(chosen, world, is_asked_for=is_asked_for):
         results.append(result)
         if result.entry.outcome in (Outcome.EXTRACTED, Outcome.NO_OUTPUT):
             context.log_event(reporting.stage1_materialization(result))

@@ -11,6 +11,7 @@ import dagster as dg
 from automemory_dagster import contract
 from automemory_dagster.adapters.home import DAGSTER_YAML, write_dagster_files
 from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
+from automemory_dagster.defs.partitions import register_spaces
 from automemory_dagster.defs.pools import set_pool_limits
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import sweep
@@ -82,9 +83,9 @@ def _consolidate_all(
     run_ids: list[str] = []
     published: list[SpaceId] = []
     problems: list[str] = []
-    for space in automemory.store.spaces():
-        if not space.has_pending_changes:
-            continue
+    pending = [space for space in automemory.store.spaces() if space.has_pending_changes]
+    register_spaces(instance, [space.space_id for space in pending])
+    for space in pending:
         result = definitions.resolve_job_def(contract.CONSOLIDATE_JOB).execute_in_process(
             instance=instance,
             resources=resources,

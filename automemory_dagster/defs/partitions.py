@@ -12,7 +12,7 @@ import dagster as dg
 from automemory_dagster import contract
 from automemory_dagster.domain.eligibility import CONSENT_REASONS, evaluate, first_failure
 from automemory_dagster.domain.outcome import Reason
-from automemory_dagster.domain.thread import ThreadId
+from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.ports import ThreadState
 from automemory_dagster.wiring import Automemory, system_clock
 
@@ -23,23 +23,30 @@ _OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD}
 
 
 def register_candidates(
-    instance: dg.DagsterInstance, automemory: Automemory, thread_ids: Collection[str]
+    instance: dg.DagsterInstance, automemory: Automemory, thread_ids: Collection[ThreadId]
 ) -> list[ThreadState]:
-    """Add the candidates among these threads, and their spaces, to the partition sets; gives the
-    candidates.
+    """Add the candidates among these threads, and their spaces, to the partition sets.
 
-    The set stays under ``max_partitions``: what finds no room is extracted all the same, and only
-    misses its partition.
+    Gives those that were not there before. The set stays under ``max_partitions``: what finds no
+    room is extracted all the same, and only misses its partition.
     """
-    states = list(automemory.store.thread_states(thread_ids=[ThreadId(key) for key in thread_ids]))
+    states = automemory.store.thread_states(thread_ids=thread_ids)
     candidates = [state for state in states if is_candidate(state, automemory)]
     present = set(instance.get_dynamic_partitions(contract.THREADS_PARTITIONS))
     room = max(0, automemory.settings.max_partitions - len(present))
-    new = [key for state in candidates if (key := state.thread.thread_id) not in present][:room]
+    new = [state for state in candidates if state.thread.thread_id not in present][:room]
     if new:
-        instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, new)
-    _register_spaces(instance, {state.thread.space_id for state in candidates})
-    return candidates
+        keys = [state.thread.thread_id for state in new]
+        instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, keys)
+    register_spaces(instance, {state.thread.space_id for state in candidates})
+    return new
+
+
+def register_spaces(instance: dg.DagsterInstance, space_ids: Iterable[SpaceId]) -> None:
+    """Add spaces to their partition set. Idempotent."""
+    present = set(instance.get_dynamic_partitions(contract.SPACES_PARTITIONS))
+    if new := sorted(set(space_ids) - present):
+        instance.add_dynamic_partitions(contract.SPACES_PARTITIONS, new)
 
 
 def is_candidate(state: ThreadState, automemory: Automemory) -> bool:
@@ -63,10 +70,3 @@ def retire_partitions(instance: dg.DagsterInstance, automemory: Automemory) -> l
     for key in gone:
         instance.delete_dynamic_partition(contract.THREADS_PARTITIONS, key)
     return gone
-
-
-def _register_spaces(instance: dg.DagsterInstance, space_ids: Iterable[str]) -> None:
-    present = set(instance.get_dynamic_partitions(contract.SPACES_PARTITIONS))
-    new = sorted(set(space_ids) - present)
-    if new:
-        instance.add_dynamic_partitions(contract.SPACES_PARTITIONS, new)

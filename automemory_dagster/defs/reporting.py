@@ -30,11 +30,11 @@ def failures_for_dagster() -> Iterator[None]:
         raise dg.Failure(description=str(error), allow_retries=False) from error
 
 
-def catalogue_message(report: CatalogueReport, *, candidates: int) -> str:
+def catalogue_message(report: CatalogueReport) -> str:
     """One line on what the sweep saw."""
     return (
         f"{report.listed} rollout files listed, {len(report.changed)} threads new or changed "
-        f"({candidates} candidates, {report.due} due), {len(report.vanished)} vanished"
+        f"({report.due} due), {len(report.vanished)} vanished"
     )
 
 

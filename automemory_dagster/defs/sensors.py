@@ -11,6 +11,7 @@ import dagster as dg
 from automemory_dagster import contract
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.jobs import consolidate_job, sweep_job
+from automemory_dagster.defs.partitions import register_spaces
 from automemory_dagster.defs.pools import set_pool_limits
 from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.pipeline import sweep
@@ -124,6 +125,7 @@ def memory_pending(
     keys = {space.space_id: _run_key(space) for space in pending}
     if (asked := _asked_again(context, contract.batch_run_key(keys.values(), 0))) is None:
         return _TOO_SOON
+    register_spaces(context.instance, keys)
     return dg.SensorResult(
         run_requests=[
             dg.RunRequest(

@@ -43,6 +43,8 @@ class CatalogueReport:
     vanished: tuple[ThreadId, ...]
     due: int
     """Threads among the changed ones that pass every gate."""
+    problems: tuple[str, ...] = ()
+    """What could not be listed, one sentence each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,11 @@ def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
             ]
         )
     return CatalogueReport(
-        listed=changes.listed_count, changed=tuple(changed), vanished=changes.vanished, due=due
+        listed=changes.listed_count,
+        changed=tuple(changed),
+        vanished=changes.vanished,
+        due=due,
+        problems=changes.problems,
     )
 
 
