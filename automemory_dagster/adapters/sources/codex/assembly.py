@@ -58,7 +58,7 @@ class Assembly:
     recognised: int = 0
     """Records of a known kind; 0 means that the file is no rollout."""
     position: int = 0
-    """Number of the line being read; the caller sets it."""
+    """Number of the line being read, from 1; the caller sets it."""
     is_own: bool = True
     """False while copied history goes by."""
     tools: ToolTrack = field(init=False)

@@ -95,7 +95,6 @@ class _Reader:
     def _take_line(self, line: Line, end_ordinal: int | None) -> None:
         """Take one line; from ``end_ordinal`` on (-1: all of it) it is undone."""
         assembly, holding = self._assembly, self._holding
-        assembly.position += 1
         if line is None:
             holding.count_line("oversized")
             return
@@ -118,11 +117,14 @@ class _Reader:
         if not parsed.objects and not parsed.fragments:
             holding.count_line("blank")
         for value in parsed.objects:
-            self._take_object(value, line, end_ordinal)
+            # A line that holds several records cannot stand for each of them.
+            own = repr(value).encode("utf-8", "surrogatepass")
+            self._take_object(value, own + b"\\u", end_ordinal)
 
     def _take_object(self, value: dict[str, Any], line: bytes, end_ordinal: int | None) -> None:
         assembly, holding = self._assembly, self._holding
         for record in records_of(value):
+            assembly.position = holding.lines_read + 1
             holding.begin_line(assembly.position)
             if end_ordinal is not None and (record.ordinal or 0) >= end_ordinal:
                 holding.count_line("rolled_back")
