@@ -1,5 +1,6 @@
 """Every family in every surrounding: the value goes, a marker comes, the rest stays as it was."""
 
+import json
 import random
 import re
 
@@ -59,3 +60,19 @@ def test_a_marker_names_the_provider_of_a_value_found_by_its_name() -> None:
     redacted = redact("DEPLOY_TOKEN=" + github.make(random.Random(1)))
 
     assert redacted == "DEPLOY_TOKEN=[REDACTED:github_token]"
+
+
+@pytest.mark.parametrize("surrounding", SURROUNDINGS, ids=lambda s: s.name)
+def test_json_text_that_holds_a_secret_stays_json(surrounding: Surrounding) -> None:
+    wrong = []
+    for family in FAMILIES:
+        if surrounding.needs_shape and not family.has_shape:
+            continue
+        rng = random.Random(f"json {family.name} {surrounding.name}")
+        before, value, after = surrounding.text(family, family.make(rng))
+        once = json.dumps({"output": before + value + after})
+        for form in (once, json.dumps({"payload": once})):
+            redacted = redact(form)
+            if not isinstance(json.loads(redacted), dict) or value in redacted:
+                wrong.append(family.name)
+    assert wrong == []
