@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from automemory_dagster.adapters.offline.text import clip, one_line, word_set
 
 _COMMAND_LIMIT = 160
+_LONGEST_LINE = 4_000
 
 READERS = word_set(
     "awk basename bat cat cut date df diff dirname du echo egrep env export fd fgrep file find "
@@ -104,7 +105,7 @@ def split_line(line: str) -> tuple[Part, ...]:
     """The parts of a command line in order, without redirections of streams; may be empty."""
     parts: list[Part] = []
     separator, text = "", ""
-    for token in _TOKEN.findall(_REDIRECTION.sub("", line.split("<<", 1)[0])):
+    for token in _TOKEN.findall(_REDIRECTION.sub("", line.split("<<", 1)[0][:_LONGEST_LINE])):
         if token not in _SEPARATORS:
             text += token
             continue

@@ -17,7 +17,8 @@ _ORDER = (
     r"(?:^|[,;:.!—–]\s*|\s-\s|\b(?:and|but|please|you|we|i|must|should|to|said|so|or|is|are)\s+)"
 )
 _NO_ORDER = (
-    r"(?!\s+(?:with|the same|when|on|after|at|got|saw|had|was|were|did|fails?|works?|\w+ed)\b)"
+    r"(?!\s+(?:mind|with (?:the|an?|this)|the same|when|on|after|at|got|saw|had|was|were|did"
+    r"|fails?|works?|\w+ed)\b)"
 )
 
 STANDING = either(

@@ -5,6 +5,7 @@ positions in which people give orders count as standing rules; ``cue_words`` has
 """
 
 from enum import IntEnum
+from functools import lru_cache
 
 from automemory_dagster.adapters.offline import cue_words as words
 
@@ -31,6 +32,9 @@ class Cue(IntEnum):
 WISHES = frozenset({Cue.STANDING, Cue.STYLE, Cue.PROHIBITION})
 """Cues that make a preference."""
 
+LONGEST_SENTENCE = 600
+"""Characters; it also bounds the cost of the patterns."""
+
 _BY_STRENGTH = (
     (words.STANDING, Cue.STANDING),
     (words.STYLE, Cue.STYLE),
@@ -43,8 +47,14 @@ _BY_STRENGTH = (
 )
 
 
+@lru_cache(maxsize=4_096)
 def cue_of(sentence: str) -> Cue:
-    """The strongest kind that fits; questions and small talk are never anything else."""
+    """The strongest kind that fits; questions and small talk are never anything else.
+
+    A sentence longer than any person speaks is something pasted: ``NONE``.
+    """
+    if len(sentence) > LONGEST_SENTENCE:
+        return Cue.NONE
     if words.SMALL_TALK.fullmatch(sentence):
         return Cue.SMALL_TALK
     if words.QUESTION.search(sentence):

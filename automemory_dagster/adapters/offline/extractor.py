@@ -138,7 +138,7 @@ def _raw_memory(
 
     def render(kept: Sequence[Lesson]) -> str:
         memory = RawMemory(
-            description=clip(f"{main}; {best.text}", 300),
+            description=clip(f"{main}; {_headline(best)}", 280),
             task=main,
             task_group=project or "unknown",
             task_outcome=overall_outcome(tasks),
@@ -149,6 +149,14 @@ def _raw_memory(
         return render_raw_memory(memory)
 
     return fit(lessons, render, RAW_MEMORY_LIMIT_BYTES)
+
+
+def _headline(lesson: Lesson) -> str:
+    """A bullet in short: of a preference only the person's words."""
+    _, asked, rest = lesson.text.partition(", the user asked: ")
+    if not asked or lesson.section is not Section.PREFERENCE:
+        return lesson.text
+    return f"the user asked: {rest.partition(' -> ')[0]}"
 
 
 def _task_memories(tasks: Sequence[Task], kept: Sequence[Lesson]) -> tuple[TaskMemory, ...]:

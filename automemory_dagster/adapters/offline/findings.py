@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from automemory_dagster.adapters.offline import finding_words as words
+from automemory_dagster.adapters.offline.cues import LONGEST_SENTENCE
 from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
 from automemory_dagster.adapters.offline.phrases import (
     is_acknowledgement,
@@ -19,6 +20,7 @@ from automemory_dagster.adapters.offline.runs import RunStatus, talks_to_agents
 from automemory_dagster.adapters.offline.text import (
     clip,
     content_tokens,
+    prose,
     sentences,
     without_trailing_stop,
 )
@@ -26,6 +28,8 @@ from automemory_dagster.adapters.offline.turns import Turn
 
 _SENTENCE_LIMIT = 320
 _MAX_FINDINGS = 4
+_MAX_SENTENCES = 80
+"""Read of one message; a longer one is a report whose head says what matters."""
 _MAX_NOTES = 2
 _SIGNS = (
     (words.CAUSE, 15),
@@ -41,8 +45,13 @@ def lessons_of_agent(turn: Turn, task: str) -> list[Lesson]:
     """The findings of one turn in order, at most six; empty when the agent used no tool in it."""
     if not turn.tool_calls:
         return []
+    asks_for_moment = bool(words.ASKS_FOR_MOMENT.search(prose(turn.request)))
+    is_verified = _is_verified(turn)
     scored = [
-        (score, text) for text in _joined(turn) if (score := _score(text, turn)) >= Worth.KEEP_FROM
+        (score, text)
+        for text in _joined(turn)
+        if (score := _score(text, asks_for_moment=asks_for_moment, is_verified=is_verified))
+        >= Worth.KEEP_FROM
     ]
     best = sorted(range(len(scored)), key=lambda i: (-scored[i][0], i))[:_MAX_FINDINGS]
     found = [_finding(turn, task, *scored[i]) for i in sorted(best)]
@@ -79,9 +88,11 @@ def _joined(turn: Turn) -> list[str]:
     joined: list[str] = []
     for final in turn.finals:
         fresh = True
-        for sentence in sentences(final):
+        for sentence in sentences(final)[:_MAX_SENTENCES]:
             sentence = _without_status(without_chatter_tail(sentence))
-            if is_acknowledgement(sentence) or is_chatter(sentence) or talks_to_agents(sentence):
+            if len(sentence) > LONGEST_SENTENCE or is_acknowledgement(sentence):
+                continue
+            if is_chatter(sentence) or talks_to_agents(sentence):
                 continue
             leans = bool(words.LEANS_BACK.search(sentence)) and not fresh
             if leans and len(joined[-1]) + len(sentence) < _SENTENCE_LIMIT:
@@ -101,15 +112,11 @@ def _without_status(sentence: str) -> str:
     return "; ".join(kept) if kept and len(kept) < len(clauses) else sentence
 
 
-def _score(text: str, turn: Turn) -> int:
+def _score(text: str, *, asks_for_moment: bool, is_verified: bool) -> int:
     is_momentary = bool(words.OF_THE_MOMENT.search(text))
     if text.rstrip().endswith(("?", "？")) or (is_momentary and not words.RULE.search(text)):
         return 0
-    if (
-        words.ASKS_FOR_MOMENT.search(turn.request)
-        and re.search(r"\d", text)
-        and not words.CAUSE.search(text)
-    ):
+    if asks_for_moment and re.search(r"\d", text) and not words.CAUSE.search(text):
         return 0
     signs = (
         (words.CAUSE, 15),
@@ -121,7 +128,7 @@ def _score(text: str, turn: Turn) -> int:
     )
     score = 30 + sum(points for pattern, points in signs if pattern.search(text))
     # Said of a change that then passed a check, a sentence is tested, not only claimed.
-    return min(score + (6 if _is_verified(turn) else 0), Worth.FINDING + 8)
+    return min(score + (6 if is_verified else 0), Worth.FINDING + 8)
 
 
 def _is_verified(turn: Turn) -> bool:
@@ -153,7 +160,9 @@ def _notes(turn: Turn, found: list[Lesson]) -> list[Lesson]:
     known = [content_tokens(lesson.text) for lesson in found]
     notes = []
     for _, said in turn.commentary:
-        for sentence in sentences(said):
+        for sentence in sentences(said)[:_MAX_SENTENCES]:
+            if len(sentence) > LONGEST_SENTENCE:
+                continue
             is_reason = words.CAUSE.search(sentence) and (
                 words.TECHNICAL.search(sentence) or words.RULE.search(sentence)
             )

@@ -89,6 +89,7 @@ _ADDRESSED_TO_AGENTS = re.compile(
 )
 _ERROR_LIMIT = 180
 _SHOWN_LIMIT = 200
+_LONGEST_LINE = 2_000
 
 
 def shell_commands(text: str, *, is_shell: bool) -> tuple[str, ...]:
@@ -130,7 +131,7 @@ def error_line(output: str) -> str:
     """
     best, best_rank = "", 0
     for line in output.split("\n"):
-        bare = re.sub(r"^E\s{2,}", "", line.strip())
+        bare = re.sub(r"^E\s{2,}", "", line.strip()[:_LONGEST_LINE])
         for rank, pattern in _ERROR_RANKS:
             if rank <= best_rank:
                 break

@@ -5,10 +5,13 @@ All of it is deterministic and works for scripts with and without spaces between
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 CLIP_MARK = " […]"
 """Stands where a text was cut; nothing is cut without it."""
 
+_HEAD, _TAIL = 16_000, 8_000
+"""Characters read of a long text: what people say stands around what they paste."""
 _FENCE = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 _LIST_MARKER = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+")
 _SKIPPED_LINE = re.compile(r"\s*(?:>|\||#{1,6}\s|---+\s*$|===+\s*$)")
@@ -19,7 +22,8 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
-_EMOJI = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?")
+_MARK = re.compile(r"[`.!?。！？\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]")
+"""Where a sentence may end: full stops, and emoji, which often stand for one."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -55,10 +59,13 @@ def clip(text: str, limit: int) -> str:
 
 def prose(text: str) -> str:
     """The text without code blocks, quoted lines, tables and headings: what its author says."""
+    if len(text) > _HEAD + _TAIL:
+        text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
     lines = _FENCE.sub("\n", text).split("\n")
     return "\n".join(line for line in lines if not _SKIPPED_LINE.match(line))
 
 
+@lru_cache(maxsize=512)
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of the prose in order, each one line; a list item ends with its line."""
     return tuple(sentence for sentence, _ in marked_sentences(text))
@@ -73,6 +80,7 @@ def marked_sentences(text: str) -> Iterator[tuple[str, bool]]:
                 yield one_line(part), marker is not None
 
 
+@lru_cache(maxsize=4_096)
 def content_tokens(text: str) -> frozenset[str]:
     """What a text is about: code spans, words but the commonest, pairs of CJK characters."""
     found: set[str] = set()
@@ -119,12 +127,12 @@ def without_trailing_stop(text: str) -> str:
 def _split_line(line: str) -> Iterator[str]:
     start = 0
     is_code = False
-    for i, char in enumerate(line):
-        if char == "`":
+    for mark in _MARK.finditer(line):
+        if mark[0] == "`":
             is_code = not is_code
-        if not is_code and _ends_sentence(line, i):
-            yield line[start : i + 1]
-            start = i + 1
+        elif not is_code and _ends_sentence(line, mark.start()):
+            yield line[start : mark.end()]
+            start = mark.end()
     yield line[start:]
 
 
@@ -137,6 +145,5 @@ def _ends_sentence(line: str, i: int) -> bool:
         if following and not following.isspace():
             # Full-width text may follow a half-width mark without a space.
             return char != "." and bool(re.match(rf"[{_CJK}]", following))
-        return char != "." or not _ABBREVIATION.search(line[: i + 1])
-    is_emoji = bool(_EMOJI.match(char)) or (char == "\ufe0f" and i > 0)
-    return is_emoji and following.isspace()
+        return char != "." or not _ABBREVIATION.search(line[max(0, i - 8) : i + 1])
+    return following.isspace()
