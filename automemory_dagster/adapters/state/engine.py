@@ -118,6 +118,7 @@ def sqlite_database(path: Path, *, label: str, wait_seconds: float) -> Database:
     prepare_sqlite_file(path, label=label, wait_seconds=wait_seconds)
 
     def connect() -> sqlite3.Connection:
+        _refuse_lost_file(path)
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode=rw",
             uri=True,
@@ -137,7 +138,9 @@ def sqlite_database(path: Path, *, label: str, wait_seconds: float) -> Database:
     )
     event.listen(engine, "begin", _begin)
     event.listen(engine, "connect", lambda _, record: _remember_file(path, record))
-    event.listen(engine, "checkout", lambda _, record, proxy: _refuse_lost_file(path, record))
+    event.listen(
+        engine, "checkout", lambda _, record, proxy: _refuse_stale_connection(path, record)
+    )
     return Database(engine, label=label, wait_seconds=wait_seconds)
 
 
@@ -172,12 +175,15 @@ def _remember_file(path: Path, record: pool.ConnectionPoolEntry) -> None:
     record.info["file"] = file_identity(path)
 
 
-def _refuse_lost_file(path: Path, record: pool.ConnectionPoolEntry) -> None:
-    # An open connection to a deleted file goes on writing to nowhere.
-    identity = file_identity(path)
-    if identity is None:
+def _refuse_lost_file(path: Path) -> None:
+    if file_identity(path) is None:
         raise StateUnavailable(f"The state store's file {path} is gone; nothing was changed.")
-    if identity != record.info["file"]:
+
+
+def _refuse_stale_connection(path: Path, record: pool.ConnectionPoolEntry) -> None:
+    # An open connection to a deleted file goes on writing to nowhere.
+    _refuse_lost_file(path)
+    if file_identity(path) != record.info["file"]:
         raise exc.DisconnectionError("the file was replaced")
 
 

@@ -257,7 +257,7 @@ def test_the_fake_answers_as_sqlite_does() -> None:
         Twins.template = Path(folder) / "template.sqlite"
         open_state_store(f"sqlite:///{Twins.template}").close()
         Twins.TestCase.settings = settings(
-            max_examples=25,
+            max_examples=15,
             stateful_step_count=25,
             deadline=None,
             database=None,

@@ -69,13 +69,19 @@ def _threads() -> None:
         _text("problem"),
         _moment("vanished_at"),
         _number("handled_watermark"),
+        sa.Column(
+            "is_unhandled",
+            sa.Boolean(),
+            sa.Computed(
+                "source_updated_at > handled_watermark AND vanished_at IS NULL AND NOT is_archived "
+                "AND memory_mode = 'enabled' AND problem = '' AND has_human_request",
+                persisted=True,
+            ),
+        ),
         sa.PrimaryKeyConstraint("thread_id", name="pk_threads"),
     )
     newest = sa.text("source_updated_at DESC")
-    unhandled = sa.text(
-        "source_updated_at > handled_watermark AND vanished_at IS NULL AND NOT is_archived "
-        "AND memory_mode = 'enabled' AND problem = '' AND has_human_request"
-    )
+    unhandled = sa.text("is_unhandled")
     op.create_index(
         "ix_threads_unhandled",
         "threads",
@@ -84,7 +90,6 @@ def _threads() -> None:
         postgresql_where=unhandled,
     )
     op.create_index("ix_threads_by_age", "threads", [newest, "thread_id"])
-    op.create_index("ix_threads_by_source", "threads", ["source", newest, "thread_id"])
     op.create_index("ix_threads_by_path", "threads", ["rollout_path"])
     op.create_index("ix_threads_by_prefix", "threads", [sa.text("lower(thread_id)"), "thread_id"])
     op.create_index("ix_threads_by_space", "threads", ["space_id"])
