@@ -1,9 +1,12 @@
 """Schemas: made, brought up to date, or refused; never half of it."""
 
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from automemory_dagster.adapters.state.migration import HEAD, PACKAGED, Migratio
 from automemory_dagster.adapters.state.table import POSTGRES_SCHEMA, metadata
 from automemory_dagster.domain.errors import StateSchemaMismatch, StateUnavailable
 from tests.adapters.state.builders import NOON, a_thread, an_id, extract
+from tests.postgres import PostgresServer
 
 NEXT = '''"""A later revision."""
 import sqlalchemy as sa
@@ -180,6 +184,56 @@ def test_many_threads_may_open_a_new_database_at_once(url: str) -> None:
     with open_state_store(url) as store:
         found = store.possibly_due("codex", now=NOON, idle_seconds=0, limit=10)
         assert len(found) == 6
+
+
+STARTER = """
+import sys
+from alembic import command
+from automemory_dagster.adapters.state import open_state_store
+print("ready", flush=True)
+for url in sys.stdin:
+    with open_state_store(url.strip()) as store:
+        print(store.possibly_due.__name__, flush=True)
+"""
+
+
+def test_many_processes_may_open_a_new_database_at_once(
+    postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    starters = [
+        subprocess.Popen(
+            [sys.executable, "-c", STARTER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+        )
+        for _ in range(4)
+    ]
+    answers = [read_line(starter) for starter in starters]
+
+    with ExitStack() as databases:
+        for round_number in range(3):
+            url = databases.enter_context(postgres_server.database())
+            for place in (url, f"sqlite:///{tmp_path}/{round_number}.sqlite"):
+                for starter in starters:
+                    tell(starter, place)
+                answers += [read_line(starter) for starter in starters]
+        for starter in starters:
+            starter.communicate(timeout=60)
+
+    assert answers == ["ready"] * 4 + ["possibly_due"] * 24
+
+
+def tell(starter: "subprocess.Popen[str]", line: str) -> None:
+    assert starter.stdin is not None
+    starter.stdin.write(line + "\n")
+    starter.stdin.flush()
+
+
+def read_line(starter: "subprocess.Popen[str]") -> str:
+    assert starter.stdout is not None
+    return starter.stdout.readline().strip()
 
 
 def test_dagsters_own_version_table_beside_ours_is_neither_read_nor_written(
