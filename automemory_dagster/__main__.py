@@ -1,7 +1,5 @@
 """The entry point: the one place that knows both the command line and the Dagster definitions."""
 
-import sys
-
 from automemory_dagster.pipeline.pass_report import PassReport
 from automemory_dagster.ports import Progress
 from automemory_dagster.triggers import cli
@@ -10,7 +8,7 @@ from automemory_dagster.wiring import Automemory
 
 def main() -> None:
     """Run ``automemory``."""
-    sys.exit(cli.main(_run_pass))
+    cli.main(_run_pass)
 
 
 def _run_pass(automemory: Automemory, progress: Progress) -> PassReport:

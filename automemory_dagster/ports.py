@@ -45,6 +45,8 @@ class ChangedFile:
     path: str
     size_bytes: int
     mtime_ns: int
+    index_digest: str = ""
+    """What the source's index says of it; see ``RolloutStamp.index_digest``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ copy; the swap, the store's transaction and the git baseline stand or fall toget
 nothing that was published has changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -30,7 +30,7 @@ from automemory_dagster.domain.stage1 import SelectedOutput
 from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.domain.validation import validate
 from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
-from automemory_dagster.pipeline.artifacts import sync_inputs
+from automemory_dagster.pipeline.artifacts import kept_paths, sync_inputs
 from automemory_dagster.pipeline.heartbeat import Heartbeat
 from automemory_dagster.ports import (
     Clock,
@@ -139,15 +139,16 @@ def _consolidate_claimed(
         world.store.finish_phase2(claim, None, selected={}, now=world.clock())
         return NothingChanged(version=0, selected=0)
     with world.workspace.stage(space_id) as staging:
+        known = kept_paths(staging)
         sync_inputs(staging, selection, redact=world.redact)  # 3. sync the inputs
         diff = staging.diff()  # 4. diff with the baseline
-        if not diff.has_changes and _is_current(published, staging, world):
+        if not diff.has_changes and _is_current(published, staging, known, world):
             world.store.finish_phase2(claim, None, selected=_versions(selection), now=world.clock())
             version = published.version if published else 0
             return NothingChanged(version=version, selected=len(selection))
         report = world.consolidator.consolidate(staging, selection, diff)  # 5. consolidate
         files = _redacted_files(staging, world.redact)
-        if problems := _problems(staging, world):  # 6. validate
+        if problems := _problems(staging, known, world):  # 6. validate
             raise InvalidArtifacts(
                 "The consolidation left files that may not be published; nothing was changed. "
                 + "; ".join(problems[:10])
@@ -165,10 +166,12 @@ def _consolidate_claimed(
     )
 
 
-def _is_current(published: Publication | None, staging: Staging, world: Phase2World) -> bool:
+def _is_current(
+    published: Publication | None, staging: Staging, known: Collection[str], world: Phase2World
+) -> bool:
     """True when what stands was made by this very consolidator and is valid."""
     is_own = published is not None and published.consolidator == world.consolidator.version
-    return is_own and not _problems(staging, world)
+    return is_own and not _problems(staging, known, world)
 
 
 def _publish(
@@ -211,9 +214,9 @@ def _redacted_files(staging: Staging, redact: Redact) -> Mapping[str, RedactedTe
     return files
 
 
-def _problems(staging: Staging, world: Phase2World) -> tuple[str, ...]:
+def _problems(staging: Staging, known: Collection[str], world: Phase2World) -> tuple[str, ...]:
     files = {path: text for path in staging.paths() if (text := staging.read(path)) is not None}
-    return validate(files, staging.links(), find_secrets=world.find_secrets)
+    return validate(files, staging.links(), find_secrets=world.find_secrets, known_paths=known)
 
 
 def _versions(selection: tuple[SelectedOutput, ...]) -> dict[ThreadId, int]:

@@ -114,7 +114,10 @@ def look_for_due(world: SweepWorld, *, limit: int) -> DueLook:
     changes = world.source.look(world.store.known_rollouts(world.source.name))
     latest_idle_ns = int((now - world.policy.idle).timestamp() * 1e9)
     idle = [file for file in changes.changed_files if file.mtime_ns <= latest_idle_ns]
-    identities = [f"{file.path}:{file.size_bytes}:{file.mtime_ns}" for file in idle[:limit]]
+    identities = [
+        f"{file.path}:{file.size_bytes}:{file.mtime_ns}:{file.index_digest}"
+        for file in idle[:limit]
+    ]
     identities += [
         contract.thread_run_key(
             state.thread.thread_id,

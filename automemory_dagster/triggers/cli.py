@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, NoReturn
 
-import click
 import typer
 from rich.console import Console
 
@@ -128,22 +127,21 @@ def build_app(run_pass: RunPass) -> typer.Typer:
     return app
 
 
-def main(run_pass: RunPass) -> int:
-    """Run the command line on this process's arguments; gives the exit code."""
+def main(run_pass: RunPass) -> NoReturn:
+    """Run the command line on this process's arguments, and exit."""
     try:
-        code = build_app(run_pass)(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return WRONG_USAGE
-    except click.Abort:
-        return FAILED
+        build_app(run_pass)()
     except SettingsError as error:
-        errors.print(str(error), markup=False, highlight=False, style="red")
-        return WRONG_USAGE
+        _say(error)
+        sys.exit(WRONG_USAGE)
     except AutomemoryError as error:
-        errors.print(str(error), markup=False, highlight=False, style="red")
-        return FAILED
-    return code if isinstance(code, int) else DONE
+        _say(error)
+        sys.exit(FAILED)
+    sys.exit(DONE)
+
+
+def _say(error: AutomemoryError) -> None:
+    errors.print(str(error), markup=False, highlight=False, style="red", soft_wrap=True)
 
 
 def _one_thread(automemory: Automemory, prefix: str) -> ThreadId:

@@ -80,6 +80,7 @@ class CodexSource:
                     path=group.newest.path,
                     size_bytes=group.newest.size_bytes,
                     mtime_ns=group.newest.mtime_ns,
+                    index_digest=index.digest(group.thread_id),
                 )
                 for group in changed
                 if not _is_known_unopened(group, known)
