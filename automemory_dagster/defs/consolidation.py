@@ -10,7 +10,7 @@ from automemory_dagster import contract
 from automemory_dagster.defs import memory_metadata, reporting
 from automemory_dagster.defs.checks import CHECK_SPECS, check_memory
 from automemory_dagster.defs.deployment import Deployment
-from automemory_dagster.defs.partitions import spaces
+from automemory_dagster.defs.partitions import partitions_of_run, spaces
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import phase2
 from automemory_dagster.wiring import Automemory
@@ -59,7 +59,7 @@ def consolidate(
     """
     with reporting.failures_for_dagster():
         automemory = deployment.open()
-        asked = tuple(context.partition_keys) if context.has_partition_key else ()
+        asked = partitions_of_run(context)
         named = [SpaceId(key) for key in (*asked, *config.space_ids)]
         for space_id in named or _pending(automemory):
             _consolidate_one(context, automemory, space_id, is_forced=config.force or bool(asked))

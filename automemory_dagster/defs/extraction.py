@@ -9,7 +9,7 @@ from pydantic import Field
 from automemory_dagster import contract
 from automemory_dagster.defs import reporting
 from automemory_dagster.defs.deployment import Deployment
-from automemory_dagster.defs.partitions import register_candidates, threads
+from automemory_dagster.defs.partitions import partitions_of_run, register_candidates, threads
 from automemory_dagster.domain.outcome import Outcome
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.pipeline import phase1, sweep
@@ -70,23 +70,31 @@ def extract_threads(
         context.log.info(reporting.catalogue_message(report))
         for problem in report.problems:
             context.log.warning(problem)
-        asked = tuple(context.partition_keys) if context.has_partition_key else ()
+        asked = partitions_of_run(context)
         request = sweep.ExtractRequest(
             thread_ids=tuple(ThreadId(key) for key in (*asked, *config.thread_ids)),
             is_forced=config.force or bool(asked),
             limit=config.limit or automemory.settings.batch_threads,
         )
         chosen = sweep.choose_threads(automemory.sweep_world, request)
-        _report_candidates(context, automemory, {*report.changed, *chosen})
+        _report_candidates(context, automemory, {*report.changed, *chosen}, asked=asked)
         results = _extract(context, deployment, chosen, is_asked_for=request.is_forced)
     reporting.report_batch(context, results, is_asked_for=bool(request.thread_ids))
     yield from ()
 
 
 def _report_candidates(
-    context: dg.AssetExecutionContext, automemory: Automemory, thread_ids: Collection[ThreadId]
+    context: dg.AssetExecutionContext,
+    automemory: Automemory,
+    thread_ids: Collection[ThreadId],
+    *,
+    asked: Collection[str],
 ) -> None:
-    for state in register_candidates(context.instance, automemory, thread_ids):
+    """One event for each new candidate, and for each that this run was launched for."""
+    new = register_candidates(context.instance, automemory, thread_ids)
+    seen = {state.thread.thread_id for state in new}
+    again = [ThreadId(key) for key in asked if key not in seen]
+    for state in (*new, *automemory.store.thread_states(thread_ids=again)):
         context.log_event(reporting.candidate_materialization(state))
 
 

@@ -49,6 +49,16 @@ def register_spaces(instance: dg.DagsterInstance, space_ids: Iterable[SpaceId]) 
         instance.add_dynamic_partitions(contract.SPACES_PARTITIONS, new)
 
 
+def partitions_of_run(context: dg.AssetExecutionContext) -> tuple[str, ...]:
+    """The partitions a run was launched for; empty for a run without any.
+
+    A materialised partition comes as a key, a backfill's part as a range, and Dagster tells the two
+    apart.
+    """
+    is_partitioned = context.has_partition_key or context.has_partition_key_range
+    return tuple(context.partition_keys) if is_partitioned else ()
+
+
 def is_candidate(state: ThreadState, automemory: Automemory) -> bool:
     """True for a thread inside the live window: nobody forbids it and it is not too old."""
     gates = evaluate(state.thread, state.job, automemory.eligibility, now=system_clock())

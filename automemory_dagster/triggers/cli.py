@@ -59,7 +59,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
             ),
         ] = False,
     ) -> None:
-        """Start the web UI and the daemon; sessions become memory by themselves. Ctrl-C stops it."""
+        """Start the web UI and the daemon; sessions become memory by themselves until Ctrl-C."""
         options = UpOptions(host=host, port=port, generate=generate, is_remote_allowed=allow_remote)
         raise typer.Exit(up(options, console=console, errors=errors))
 

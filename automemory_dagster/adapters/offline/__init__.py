@@ -1,1 +1,1 @@
-
+"""Extraction and consolidation by rules: no model, the same bytes every time."""
