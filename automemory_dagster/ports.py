@@ -169,6 +169,9 @@ class ThreadCatalogue(Protocol):
         A superset of the due ones: the gates decide. Served by an index: its cost follows what is
         unhandled, not what is there. Leaves out vanished and archived threads, modes but
         ``enabled``, unreadable ones, and jobs in backoff, exhausted or running on this version.
+
+        ``admitted_kinds``: only these take room under ``limit``; None admits all, so that many
+        threads of a kind that no gate lets through can keep due ones out of sight.
         """
 
 

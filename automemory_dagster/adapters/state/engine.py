@@ -6,6 +6,7 @@ lock before it reads, so that what it decides on is still true when it writes.
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -36,6 +37,9 @@ class Database:
         self._wait_seconds = wait_seconds
         self._writing = engine.execution_options(**{_WRITES: True})
         self._turn = threading.Lock()
+        # A process that ends in order closes its connections, so that SQLite folds the log into
+        # the file and a copy of the file alone holds everything.
+        weakref.finalize(self, engine.dispose)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -3,6 +3,8 @@
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -175,6 +177,20 @@ def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_place_where_no_file_can_be_is_unavailable(tmp_path: Path, place: str) -> None:
     with pytest.raises(StateUnavailable, match="cannot be opened"):
         open_state_store(f"sqlite:///{tmp_path}/{place}")
+
+
+def test_a_process_that_ends_leaves_everything_in_the_one_file(tmp_path: Path) -> None:
+    program = (
+        "import sys; from automemory_dagster.adapters.state import open_state_store; "
+        "from tests.adapters.state.builders import a_thread; "
+        "store = open_state_store(sys.argv[1]); store.save_threads([a_thread()])"
+    )
+    url = f"sqlite:///{tmp_path}/state.sqlite"
+
+    checkout = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-c", program, url], check=True, cwd=checkout)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["state.sqlite"]
 
 
 def test_what_was_half_written_when_a_process_died_is_not_there(sqlite_url: str) -> None:
