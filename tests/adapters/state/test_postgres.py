@@ -1,11 +1,15 @@
 """What only PostgreSQL has: a server that may be away, roles, collations, locks of rows."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from psycopg2 import sql
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 
 from automemory_dagster.adapters.state import SqlStateStore, open_state_store
+from automemory_dagster.adapters.state.statement import lock_threads
 from automemory_dagster.domain.errors import StateUnavailable
 from tests.adapters.state.builders import NOON, POLICY, a_thread, an_id, claim, claimed
 from tests.postgres import PostgresServer
@@ -123,3 +127,25 @@ def test_a_role_that_owns_a_ready_made_schema_needs_no_other_right(
             lambda connection: connection.execute(text("DROP SCHEMA automemory CASCADE"))
         )
     postgres_server.execute(sql.SQL("DROP ROLE am_owner"))
+
+
+def test_two_workers_that_wait_in_a_ring_both_get_through(postgres_store: SqlStateStore) -> None:
+    """Nobody should take locks in two orders; if somebody does, it costs time and no work."""
+    postgres_store.save_threads([a_thread(1), a_thread(2)])
+    barrier = threading.Barrier(2)
+    runs: list[int] = []
+
+    def lock_in_order(first: int, second: int) -> None:
+        def work(connection: Connection) -> None:
+            runs.append(first)
+            lock_threads(connection, [an_id(first)])
+            if len(runs) <= 2:
+                barrier.wait(timeout=10)
+            lock_threads(connection, [an_id(second)])
+
+        postgres_store.database.write(work)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lock_in_order, (1, 2), (2, 1)))
+
+    assert len(runs) == 3
