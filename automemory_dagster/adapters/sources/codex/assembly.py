@@ -23,6 +23,7 @@ from automemory_dagster.adapters.sources.codex.messages import (
     read_user_message,
 )
 from automemory_dagster.adapters.sources.codex.mirrors import Mirrors, Stream, words_key
+from automemory_dagster.adapters.sources.codex.recent import RecentKeys
 from automemory_dagster.adapters.sources.codex.records import Record, without_surrogates
 from automemory_dagster.adapters.sources.codex.tool_track import ToolTrack
 from automemory_dagster.adapters.sources.codex.wrappers import Role, Wrapper, is_whole_block
@@ -38,7 +39,7 @@ from automemory_dagster.domain.rollout import (
 from automemory_dagster.domain.thread import MemoryMode
 
 _AGENTS_OWN = (AgentMessage, ToolCall, ToolOutput)
-_MOST_LINES_REMEMBERED = 131_072
+_MOST_LINES_REMEMBERED = 65_536
 MAX_MESSAGE_BYTES = 256 << 10
 MAX_CONTEXT_BYTES = 4 << 10
 
@@ -71,7 +72,7 @@ class Assembly:
     _copied_from: int | None = None
     _turn_before_copy: int = 0
     _is_first: bool = True
-    _seen: dict[int, None] = field(default_factory=dict)
+    _seen: RecentKeys = field(default_factory=lambda: RecentKeys(_MOST_LINES_REMEMBERED))
 
     def __post_init__(self) -> None:
         self.tools = ToolTrack(self.holding, self.external, self.mcp_allow)
@@ -126,13 +127,7 @@ class Assembly:
         Only where records carry a time: in generation B a person who says "continue" twice writes
         the same line twice.
         """
-        key = hash(line)
-        if key in self._seen:
-            return True
-        self._seen[key] = None
-        if len(self._seen) > _MOST_LINES_REMEMBERED:
-            self._seen.pop(next(iter(self._seen)))
-        return False
+        return self._seen.add(hash(line))
 
     # ---- records about the thread -----------------------------------------------------------
 

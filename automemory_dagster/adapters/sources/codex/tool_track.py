@@ -20,12 +20,13 @@ from automemory_dagster.adapters.sources.codex.memory_text import is_memory_text
 from automemory_dagster.adapters.sources.codex.messages import read_answers
 from automemory_dagster.adapters.sources.codex.outputs import read_output, without_noise
 from automemory_dagster.adapters.sources.codex.patches import changed_files_of_event
+from automemory_dagster.adapters.sources.codex.recent import RecentKeys
 from automemory_dagster.adapters.sources.codex.records import without_surrogates
 from automemory_dagster.domain.rollout import HumanRequest, ToolCall, ToolOutput
 
 QUESTION_TOOLS = frozenset({"request_user_input", "request_user_input_async"})
 _MOST_OPEN = 256
-_MOST_SEEN = 65_536
+_MOST_SEEN = 32_768
 _USER_SHELL_SOURCES = frozenset({"user_shell", "user_shell_command"})
 
 
@@ -54,7 +55,7 @@ class ToolTrack:
     has_escapes: bool = True
     """False when the line being read holds no escaped character but the common ones."""
     _open: dict[str, _Open] = field(default_factory=dict)
-    _seen: dict[str, None] = field(default_factory=dict)
+    _seen: RecentKeys = field(default_factory=lambda: RecentKeys(_MOST_SEEN))
     _script: _Open | None = None
 
     def call(self, facts: CallFacts, arguments: str = "") -> str:
@@ -181,11 +182,9 @@ class ToolTrack:
 
     def _remember(self, call_id: str, opened: _Open) -> None:
         self._open[call_id] = opened
-        self._seen[call_id] = None
+        self._seen.add(call_id)
         if len(self._open) > _MOST_OPEN:
             self._open.pop(next(iter(self._open)))
-        if len(self._seen) > _MOST_SEEN:
-            self._seen.pop(next(iter(self._seen)))
 
     def _count(self, facts: CallFacts) -> None:
         if facts.is_fetch:
