@@ -34,6 +34,16 @@ _WRITES = re.compile(r">>?\s*([\w./\u3040-\u9fff-]+)|\btee\b|\bsed\b.*\s-i")
 _RUNNER = r"(?:npm|pnpm|yarn|bun|make|gmake|just|task|poe|hatch|invoke|gradle|\./gradlew)"
 _CHECK_PATTERNS = (
     (
+        "lint",
+        re.compile(
+            r"\b(?:ruff|flake8|pylint|eslint|prettier|mypy|pyright|tsc|golangci-lint|clippy|biome"
+            r"|shellcheck|black --check|rubocop|stylelint|hadolint|yamllint|markdownlint|vale"
+            rf"|go vet|ktlint|{_RUNNER}(?:\s+run)?\s+\S*(?:lint|typecheck|fmt|format)\S*)"
+            r"(?![\w./-]*\.\w)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         "test",
         re.compile(
             r"\b(?:py\.?test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|ctest"
@@ -41,16 +51,6 @@ _CHECK_PATTERNS = (
             r"|lein|stack|cabal)\s+test\b"
             rf"|\b{_RUNNER}(?:\s+run)?\s+\S*(?:test|check|spec|verify)\S*"
             r"|(?:^|[\s/])[\w.-]*(?:test|check)[\w-]*\.(?:sh|py|js)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "lint",
-        re.compile(
-            r"\b(?:ruff|flake8|pylint|eslint|prettier|mypy|pyright|tsc|golangci-lint|clippy|biome"
-            r"|shellcheck|black --check|rubocop|stylelint|hadolint|yamllint|markdownlint|vale"
-            rf"|go vet|ktlint|{_RUNNER}(?:\s+run)?\s+\S*(?:lint|typecheck|fmt|format)\S*)"
-            r"(?![\w./-]*\.\w)",
             re.IGNORECASE,
         ),
     ),

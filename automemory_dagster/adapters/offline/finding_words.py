@@ -31,7 +31,7 @@ VALUE = either(
 STATUS = either(
     r"(?:\btests?\b|\bchecks?\b|`[^`]+`|\bsuite\b)[^.;]* (?:pass(?:es|ed)?|works?|green)\b",
     r"(?:`[^`]+`)[^.;]* is there\b",
-    r"^`[^`]+`: \d+ passed|^\W*green\b|テストは.*通|コミットしました",
+    r"^`[^`]+`: \d+ passed|^\W*green\b|テストは.*通|全て通|コミットしました",
 )
 """Progress, not knowledge: the checks themselves are kept as commands."""
 UNABLE = either(

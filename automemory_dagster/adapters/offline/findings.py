@@ -45,7 +45,7 @@ def lessons_of_agent(turn: Turn, task: str) -> list[Lesson]:
     """The findings of one turn in order, at most six; empty when the agent used no tool in it."""
     if not turn.tool_calls:
         return []
-    asks_for_moment = bool(words.ASKS_FOR_MOMENT.search(prose(turn.request)))
+    asks_for_moment = _asks_for_moment(turn)
     is_verified = _is_verified(turn)
     scored = [
         (score, text)
@@ -83,6 +83,23 @@ def is_unable(text: str) -> bool:
     return bool(words.UNABLE.search(text))
 
 
+def lasting_answer(turn: Turn) -> str:
+    """A turn's final answer without what held only at that moment or talks to agents.
+
+    May be empty.
+    """
+    asks_for_moment = _asks_for_moment(turn)
+    return " ".join(
+        part
+        for part in sentences(turn.final)[:_MAX_SENTENCES]
+        if not talks_to_agents(part) and not _is_momentary(part, asks_for_moment=asks_for_moment)
+    )
+
+
+def _asks_for_moment(turn: Turn) -> bool:
+    return bool(words.ASKS_FOR_MOMENT.search(prose(turn.request)))
+
+
 def _joined(turn: Turn) -> list[str]:
     """The final answers' sentences; one that leans on the sentence before it is joined to it."""
     joined: list[str] = []
@@ -113,22 +130,19 @@ def _without_status(sentence: str) -> str:
 
 
 def _score(text: str, *, asks_for_moment: bool, is_verified: bool) -> int:
-    is_momentary = bool(words.OF_THE_MOMENT.search(text))
-    if text.rstrip().endswith(("?", "？")) or (is_momentary and not words.RULE.search(text)):
+    is_question = text.rstrip().endswith(("?", "？"))
+    if is_question or _is_momentary(text, asks_for_moment=asks_for_moment):
         return 0
-    if asks_for_moment and re.search(r"\d", text) and not words.CAUSE.search(text):
-        return 0
-    signs = (
-        (words.CAUSE, 15),
-        (words.RULE, 12),
-        (words.CHANGE, 6),
-        (words.TECHNICAL, 10),
-        (words.VALUE, 6),
-        (words.STATUS, -8),
-    )
-    score = 30 + sum(points for pattern, points in signs if pattern.search(text))
+    score = 30 + sum(points for pattern, points in _SIGNS if pattern.search(text))
     # Said of a change that then passed a check, a sentence is tested, not only claimed.
     return min(score + (6 if is_verified else 0), Worth.FINDING + 8)
+
+
+def _is_momentary(text: str, *, asks_for_moment: bool) -> bool:
+    if words.OF_THE_MOMENT.search(text):
+        return not words.RULE.search(text)
+    is_number = asks_for_moment and re.search(r"\d", text)
+    return bool(is_number) and not words.CAUSE.search(text)
 
 
 def _is_verified(turn: Turn) -> bool:
@@ -152,7 +166,9 @@ def _finding(turn: Turn, task: str, score: int, text: str) -> Lesson:
 def _subject(turn: Turn) -> str:
     """What a bare answer answers: the turn's question, else its last words."""
     parts = sentences(turn.request)
-    asked = [part for part in parts if part.endswith(("?", "？"))]
+    asked = [part for part in parts if part.endswith(("?", "？")) and len(part) > 12]
+    if not asked and any(part.endswith(("?", "？")) for part in parts):
+        return " ".join(parts)
     return without_trailing_stop((asked or list(parts) or [""])[-1])
 
 

@@ -11,7 +11,7 @@ _MAX_WORDS = 8
 _MAX_KEYWORDS = 12
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[a-z]+)?")
 _CODE = re.compile(r"`([\w./@+=~-]+(?: [\w./@:+=~-]+){0,3})`")
-_FILE = re.compile(r"(?<![\w/])[\w./-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b")
+_FILE = re.compile(r"(?<![\w/:])(?!//)[\w./-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b")
 _IDENTIFIER = re.compile(r"\b(?:[a-z0-9]+_[a-z0-9_]+|[A-Z][a-z]+[A-Z]\w+|\w+(?:Error|Exception))\b")
 _FILLERS = word_set(
     "a an the is are was were it its this that these those of to in on at for and or but with "
@@ -69,4 +69,6 @@ def _joined(words: list[str]) -> str:
 
 
 def _short(name: str) -> str:
-    return " ".join(re.sub(r"[,，、]", " ", name).split())[:40]
+    """The name as a keyword; empty when it is too long to be one."""
+    word = " ".join(re.sub(r"[,，、]", " ", name).split())
+    return word if len(word) <= 40 else ""

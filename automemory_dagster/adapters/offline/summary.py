@@ -5,10 +5,11 @@ Source of the format: ``reference/codex-memory-spec.md``, section 6.1.
 
 from collections.abc import Sequence
 
+from automemory_dagster.adapters.offline.findings import lasting_answer
 from automemory_dagster.adapters.offline.lesson import Lesson, Section
 from automemory_dagster.adapters.offline.runs import Run, RunStatus
 from automemory_dagster.adapters.offline.tasks import Task
-from automemory_dagster.adapters.offline.text import clip, one_line, sentences
+from automemory_dagster.adapters.offline.text import clip, prose
 from automemory_dagster.adapters.offline.turns import Turn
 from automemory_dagster.domain.transcript import Transcript
 
@@ -70,7 +71,8 @@ def _context(transcript: Transcript, tasks: Sequence[Task]) -> str:
 
 
 def _steps_of(turn: Turn) -> list[tuple[str, int]]:
-    steps = [(f'the user: "{clip(turn.request, _STEP_LIMIT)}"', 60)] if turn.request else []
+    said = clip(prose(turn.request), _STEP_LIMIT)
+    steps = [(f'the user: "{said}"', 60)] if said else []
     steps += [(_told(run), 30 if run.checks else 20) for run in _telling(turn.runs)]
     if turn.changed_files:
         steps.append((f"changed {_files(turn.changed_files)}", 35))
@@ -78,8 +80,8 @@ def _steps_of(turn: Turn) -> list[tuple[str, int]]:
     if turn.is_aborted:
         steps.append(("the user stopped the turn", 50))
     elif turn.final:
-        answer = " ".join(sentences(turn.final)) or one_line(turn.final)
-        steps.append((f"the agent answered: {clip(answer, _STEP_LIMIT)}", 45))
+        answer = clip(lasting_answer(turn), _STEP_LIMIT) or "with what held at that moment"
+        steps.append((f"the agent answered: {answer}", 45))
     return steps
 
 

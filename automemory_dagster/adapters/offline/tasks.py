@@ -72,7 +72,7 @@ def task_name(turn: Turn) -> str:
 
 def _opens_task(turn: Turn) -> bool:
     parts = [part for part in sentences(turn.request) if cue_of(part) is not Cue.SMALL_TALK]
-    if not parts or is_correction(parts[0]) or _FOLLOWS_UP.search(parts[0]):
+    if not parts or any(map(is_correction, parts[:2])) or _FOLLOWS_UP.search(parts[0]):
         return False
     if not any(cue_of(part) in _WORK for part in parts):
         return False

@@ -22,6 +22,7 @@ _LEANS_BACK = re.compile(
     r"|as|so)\b|^(?:它|这|那|因为|否则|それ|これ|なぜなら|そうしないと)",
     re.IGNORECASE,
 )
+_NAMES_NOTHING = re.compile(r"^\W*(?:\w+\s+){1,3}(?:it|them|those)\b", re.IGNORECASE)
 _SO = re.compile(
     r"\b(?:like (?:that|this)|do so|do that|that way|the same)\b|这样|那样|そう(?:して|し)|同じ",
     re.I,
@@ -75,7 +76,8 @@ def read_wishes(text: str, *, is_follow_up: bool) -> list[Wish]:
             last.cue = max(last.cue, cue)
         elif cue >= Cue.FACT:
             last = Wish(cue=cue, core=part, parts=[part])
-            if i and _LEANS_BACK.search(part) and cue_of(parts[i - 1]) > Cue.QUESTION:
+            leans = _LEANS_BACK.search(part) or _NAMES_NOTHING.search(part)
+            if i and leans and cue_of(parts[i - 1]) > Cue.QUESTION:
                 wishes = [wish for wish in wishes if wish.parts != [parts[i - 1]]]
                 last.parts.insert(0, parts[i - 1])
             wishes.append(last)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.rollout import ReadReport, Tier
@@ -104,10 +105,10 @@ def a_talk(
 def _rows(piece: Said, turn: int, positions: Iterable[int]) -> list[TranscriptRow]:
     place = iter(positions)
 
-    def row(kind: RowKind, tier: Tier, text: str, **more: object) -> TranscriptRow:
+    def row(kind: RowKind, tier: Tier, text: str, **more: Any) -> TranscriptRow:
         return TranscriptRow(
             position=next(place), turn=turn, kind=kind, tier=tier, text=redact(text), **more
-        )  # type: ignore[arg-type]
+        )
 
     call_id = f"call_{turn}_{id(piece)}"
     match piece:
