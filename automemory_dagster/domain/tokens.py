@@ -75,6 +75,8 @@ def estimate_tokens(text: str) -> int:
 
 def bytes_that_fit(text: str, budget_tokens: int) -> int:
     """How many bytes of a text like this one fit a budget, judged by the whole text's density."""
-    tokens = estimate_tokens(text)
     size = len(text.encode("utf-8", "surrogatepass"))
-    return size if tokens <= budget_tokens else size * max(0, budget_tokens) // tokens
+    tokens = estimate_tokens(text)
+    if tokens <= max(0, budget_tokens):
+        return size
+    return size * max(0, budget_tokens) // tokens

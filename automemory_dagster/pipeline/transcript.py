@@ -85,17 +85,20 @@ class _Filling:
     rows: dict[int, TranscriptRow] = field(default_factory=dict)
     omitted: Counter[str] = field(default_factory=Counter)
     cut: int = 0
+    is_full: bool = False
 
     def fill(self, units: Iterable[_Unit], tier: Tier) -> None:
-        """Take units, most wanted first, until one finds no room; the rest is left out."""
-        has_room = True
+        """Take units, most wanted first, until one finds no room; the rest is left out.
+
+        Nothing of a later tier stands where something of an earlier one found no room.
+        """
         seen: set[tuple[str, str]] = set()
         for unit in units:
             if tier is Tier.CONTEXT and self._is_repeated(unit, seen):
                 taken = None
             else:
-                taken = self._rows_of(unit) if has_room else None
-                has_room = taken is not None
+                taken = None if self.is_full else self._rows_of(unit)
+                self.is_full = taken is None
             if taken is None:
                 self.omitted.update(str(kind_of(item.body)) for _, item in unit)
             else:
