@@ -8,9 +8,23 @@ reads any text without complaint; what it does not understand is kept as a bulle
 an error. Quality is judged elsewhere.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+from automemory_dagster.domain.raw_memory_text import (
+    BULLET,
+    FIELD_LINE,
+    FIELDS,
+    TASK_HEADING,
+    clean_bullets,
+    clean_keywords,
+    one_line,
+    outcome_of,
+    quoted,
+    section_of,
+    split_keywords,
+    unquoted,
+)
 
 OUTCOMES = ("success", "partial", "fail", "uncertain")
 """The outcomes a task may have. Source: Codex's stage-one format."""
@@ -50,17 +64,17 @@ def render_raw_memory(memory: RawMemory) -> str:
     sections are left out; commas inside a keyword become spaces.
     """
     lines = ["---"]
-    lines += [f"{name}: {_quoted(value)}" for name, value in _front_matter(memory)]
-    lines += [f"keywords: {', '.join(_keywords(memory.keywords))}", "---"]
+    lines += [f"{name}: {quoted(value)}" for name, value in _front_matter(memory)]
+    lines += [f"keywords: {', '.join(clean_keywords(memory.keywords))}", "---"]
     for number, task in enumerate(memory.tasks, start=1):
-        lines += ["", f"### Task {number}: {_one_line(task.name)}", ""]
+        lines += ["", f"### Task {number}: {one_line(task.name)}", ""]
         lines += [
-            f"task: {_one_line(task.name)}",
-            f"task_group: {_one_line(memory.task_group)}",
-            f"task_outcome: {_outcome(task.outcome)}",
+            f"task: {one_line(task.name)}",
+            f"task_group: {one_line(memory.task_group)}",
+            f"task_outcome: {outcome_of(task.outcome)}",
         ]
         for title, bullets in _sections(task):
-            kept = _bullets(bullets)
+            kept = clean_bullets(bullets)
             if kept:
                 lines += ["", f"{title}:", *(f"- {bullet}" for bullet in kept)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -82,47 +96,11 @@ def parse_raw_memory(text: str) -> RawMemory:
         description=fields.get("description", ""),
         task=fields.get("task", ""),
         task_group=fields.get("task_group", ""),
-        task_outcome=_outcome(fields.get("task_outcome", "")),
+        task_outcome=outcome_of(fields.get("task_outcome", "")),
         cwd=fields.get("cwd") or "unknown",
-        keywords=_keywords(_split_keywords(fields.get("keywords", ""))),
+        keywords=clean_keywords(split_keywords(fields.get("keywords", ""))),
         tasks=tasks,
     )
-
-
-_SECTIONS = {
-    "preference signals": "preference_signals",
-    "preference signal": "preference_signals",
-    "user preferences": "preference_signals",
-    "preferences": "preference_signals",
-    "reusable knowledge": "reusable_knowledge",
-    "knowledge": "reusable_knowledge",
-    "key steps": "reusable_knowledge",
-    "failures and how to do differently": "failures",
-    "failures & how to do differently": "failures",
-    "failures": "failures",
-    "references": "references",
-    "reference": "references",
-}
-_FIELDS = ("description", "task", "task_group", "task_outcome", "cwd", "keywords")
-_OUTCOME_WORDS = {
-    "success": "success",
-    "succeeded": "success",
-    "successful": "success",
-    "done": "success",
-    "completed": "success",
-    "partial": "partial",
-    "partially": "partial",
-    "mixed": "partial",
-    "fail": "fail",
-    "failed": "fail",
-    "failure": "fail",
-}
-_NOTHING = frozenset({"none", "none.", "(none)", "n/a", "nothing", "-"})
-
-_TASK_HEADING = re.compile(r"#{1,6}\s*(\**)\s*Task\b\s*\d*\s*[:：.\-–—)]?\s*(.*)", re.IGNORECASE)
-_FIELD_LINE = re.compile(r"([A-Za-z][A-Za-z_]*)\s*[:：]\s*(.*)")
-_BULLET = re.compile(r"(\s*)(?:[-*•+]|\d{1,3}[.)])\s+(.*)")
-_SECTION_LINE = re.compile(r"[#*_\s]*([A-Za-z][A-Za-z &]*?)[*_\s]*(?:[:：][*_\s]*(.*))?")
 
 
 @dataclass(slots=True)
@@ -133,21 +111,21 @@ class _OpenTask:
     bullets: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, text: str) -> None:
-        self.bullets.setdefault(self.section or "reusable_knowledge", []).append(_one_line(text))
+        self.bullets.setdefault(self.section or "reusable_knowledge", []).append(one_line(text))
 
     def extend(self, text: str) -> None:
         bullets = self.bullets.setdefault(self.section or "reusable_knowledge", [])
         if not bullets:
             bullets.append("")
-        bullets[-1] = _one_line(f"{bullets[-1]} {text}")
+        bullets[-1] = one_line(f"{bullets[-1]} {text}")
 
     def closed(self, default_name: str) -> TaskMemory:
         def bullets(section: str) -> tuple[str, ...]:
-            return _bullets(self.bullets.get(section, ()))
+            return clean_bullets(self.bullets.get(section, ()))
 
         return TaskMemory(
             name=self.name or default_name,
-            outcome=_outcome(self.outcome),
+            outcome=outcome_of(self.outcome),
             preference_signals=bullets("preference_signals"),
             reusable_knowledge=bullets("reusable_knowledge"),
             failures=bullets("failures"),
@@ -157,11 +135,11 @@ class _OpenTask:
 
 def _front_matter(memory: RawMemory) -> tuple[tuple[str, str], ...]:
     return (
-        ("description", _one_line(memory.description)),
-        ("task", _one_line(memory.task)),
-        ("task_group", _one_line(memory.task_group)),
-        ("task_outcome", _outcome(memory.task_outcome)),
-        ("cwd", _one_line(memory.cwd) or "unknown"),
+        ("description", one_line(memory.description)),
+        ("task", one_line(memory.task)),
+        ("task_group", one_line(memory.task_group)),
+        ("task_outcome", outcome_of(memory.task_outcome)),
+        ("cwd", one_line(memory.cwd) or "unknown"),
     )
 
 
@@ -180,28 +158,28 @@ def _read_front_matter(lines: Sequence[str]) -> tuple[dict[str, str], list[str]]
     loose: list[str] = []
     last = ""
     for line in lines:
-        match = _FIELD_LINE.fullmatch(line.strip())
-        if match and match[1].lower() in _FIELDS:
+        match = FIELD_LINE.fullmatch(line.strip())
+        if match and match[1].lower() in FIELDS:
             last = match[1].lower()
-            fields[last] = _one_line(match[2])
+            fields[last] = one_line(match[2])
         elif line.strip() == "---":
             last = ""
-        elif last == "keywords" and (item := _BULLET.fullmatch(line)):
+        elif last == "keywords" and (item := BULLET.fullmatch(line)):
             fields[last] = f"{fields[last]}, {item[2]}"
         elif last and line.startswith(" "):
-            fields[last] = _one_line(f"{fields[last]} {line}")
-        elif _BULLET.fullmatch(line):
+            fields[last] = one_line(f"{fields[last]} {line}")
+        elif BULLET.fullmatch(line):
             loose.append(line)
-    return {name: _unquoted(value) for name, value in fields.items()}, loose
+    return {name: unquoted(value) for name, value in fields.items()}, loose
 
 
 def _read_tasks(lines: Iterable[str], default_name: str) -> tuple[TaskMemory, ...]:
     tasks: list[_OpenTask] = []
     for line in lines:
-        heading = _TASK_HEADING.fullmatch(line.strip())
+        heading = TASK_HEADING.fullmatch(line.strip())
         if heading:
             name = heading[2].rstrip("* ") if heading[1] else heading[2]
-            tasks.append(_OpenTask(name=_one_line(name)))
+            tasks.append(_OpenTask(name=one_line(name)))
         elif line.strip() and line.strip() != "---":
             if not tasks:
                 tasks.append(_OpenTask(name=""))
@@ -210,75 +188,30 @@ def _read_tasks(lines: Iterable[str], default_name: str) -> tuple[TaskMemory, ..
 
 
 def _read_task_line(task: _OpenTask, line: str) -> None:
-    bullet = _BULLET.fullmatch(line)
+    bullet = BULLET.fullmatch(line)
     if bullet:
         is_nested = len(bullet[1]) >= 2 and bool(task.bullets.get(task.section))
         (task.extend if is_nested else task.add)(bullet[2])
         return
-    section, rest = _section_of(line)
+    section, rest = section_of(line)
     if section:
         task.section = section
         if rest:
             task.add(rest)
         return
-    named = _FIELD_LINE.fullmatch(line.strip())
-    if named and not task.section and named[1].lower() in _FIELDS:
+    named = FIELD_LINE.fullmatch(line.strip())
+    if named and not task.section and named[1].lower() in FIELDS:
         if named[1].lower() == "task_outcome":
             task.outcome = named[2]
         elif named[1].lower() == "task":
-            task.name = task.name or _one_line(named[2])
+            task.name = task.name or one_line(named[2])
         return
     task.extend(line)
 
 
 def _opens_body(line: str) -> bool:
-    return bool(_TASK_HEADING.fullmatch(line.strip())) or bool(_section_of(line)[0])
-
-
-def _section_of(line: str) -> tuple[str, str]:
-    match = _SECTION_LINE.fullmatch(line.strip())
-    if not match:
-        return "", ""
-    is_heading = line.lstrip().startswith(("#", "*")) or match[2] is not None
-    section = _SECTIONS.get(match[1].strip().lower(), "") if is_heading else ""
-    return section, _one_line(match[2] or "")
+    return bool(TASK_HEADING.fullmatch(line.strip())) or bool(section_of(line)[0])
 
 
 def _unfenced(lines: list[str]) -> list[str]:
     return [line for line in lines if not line.strip().startswith("```")]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _bullets(texts: Iterable[str]) -> tuple[str, ...]:
-    lines = (_one_line(text) for text in texts)
-    return tuple(line for line in lines if line and line.lower() not in _NOTHING)
-
-
-def _keywords(words: Iterable[str]) -> tuple[str, ...]:
-    return _bullets(re.sub(r"[,，、]", " ", word) for word in words)
-
-
-def _split_keywords(text: str) -> list[str]:
-    is_list = text.startswith("[") and text.endswith("]")
-    return re.split(r"[,，、]", text[1:-1] if is_list else text)
-
-
-def _outcome(text: str) -> str:
-    words = re.findall(r"[a-z]+", text.lower())
-    return _OUTCOME_WORDS.get(words[0], "uncertain") if words else "uncertain"
-
-
-def _is_quoted(text: str) -> bool:
-    return len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'"
-
-
-def _quoted(text: str) -> str:
-    # A value that is itself in quotes gets a second pair, so that reading takes off only ours.
-    return f'"{text}"' if _is_quoted(text) else text
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1] if _is_quoted(text) else text

@@ -16,7 +16,7 @@ _MAX_LESSONS = 400
 
 def without_repeats(lessons: Sequence[Lesson]) -> list[Lesson]:
     """The bullets in order, of near-identical ones the last: it is the newest wording."""
-    ranked = sorted(range(len(lessons)), key=lambda i: (-lessons[i].worth, i))[:_MAX_LESSONS]
+    ranked = sorted(range(len(lessons)), key=lambda i: (-lessons[i].worth, -i))[:_MAX_LESSONS]
     kept: list[Lesson] = []
     words: list[tuple[Section, frozenset[str]]] = []
     for i in sorted(ranked, reverse=True):

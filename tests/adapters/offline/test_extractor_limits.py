@@ -64,7 +64,7 @@ def a_long_talk(turns: int) -> Transcript:
             User(f"Fix test {i}. Then never use tool{i} for module{i} again, 请以后用工具{i}。"),
             Ran(
                 f"pytest tests/test_{i}.py",
-                f"E  AssertionError: {i}\n1 failed\n" + "log\n" * 400,
+                f"E  AssertionError: {i}\n1 failed\n" + "log\n" * 500,
                 1,
             ),
             Patched((f"src/module_{i}.py",)),
