@@ -149,8 +149,10 @@ def is_due(space: SpaceState, automemory: Automemory) -> bool:
     now = system_clock()
     if space.job.retry_at is not None and space.job.retry_at > now:
         return False
-    rests_until = space.published_at + automemory.leases.cooldown if space.published_at else now
-    return rests_until <= now
+    # Forgetting is not delayed by the cooldown.
+    if space.published_at is None or space.is_forgetting:
+        return True
+    return space.published_at + automemory.leases.cooldown <= now
 
 
 def _run_key(space: SpaceState) -> str:

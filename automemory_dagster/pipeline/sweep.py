@@ -142,6 +142,7 @@ def find_due(world: SweepWorld, *, limit: int) -> tuple[ThreadState, ...]:
         now=now,
         idle_seconds=int(world.policy.idle.total_seconds()),
         limit=limit,
+        admitted_kinds=world.policy.admitted_kinds,
     )
     return tuple(
         state

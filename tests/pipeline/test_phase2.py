@@ -1,6 +1,7 @@
 """Phase 2 over a fake store and a real git workspace: published or unchanged, never in between."""
 
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -295,6 +296,7 @@ def test_a_persons_own_file_is_kept_and_published(world: World) -> None:
     assert isinstance(result, Consolidated)
     assert "[REDACTED:github_token]" in world.on_disk()["notes.txt"]
     assert _SECRET not in own.read_text("utf-8")
+    assert _SECRET not in _all_git_text(Path(world.workspace.location(SPACE)))
 
 
 def test_a_workspace_that_is_gone_is_rebuilt_from_the_store(world: World) -> None:
@@ -311,3 +313,11 @@ def test_a_workspace_that_is_gone_is_rebuilt_from_the_store(world: World) -> Non
 def _head(world: World) -> str:
     head = Path(world.workspace.location(SPACE)) / ".git" / "refs" / "heads"
     return "".join(path.read_text("utf-8") for path in sorted(head.iterdir()))
+
+
+def _all_git_text(folder: Path) -> str:
+    """Every object of a repository, as git itself shows it."""
+    command = ["git", "-C", str(folder), "log", "--all", "-p", "--text"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Edits by hand" in shown
+    return shown

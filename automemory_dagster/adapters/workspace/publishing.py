@@ -1,7 +1,8 @@
 """What a publish commits, and the proof that it rests on what is there.
 
-Two commits at most: a person's edits exactly as they were, so that nothing they wrote is ever lost
-from history, and then the new memory.
+Two commits at most: a person's edits as they were, so that nothing they wrote is ever lost from
+history, and then the new memory. Only a secret in their text becomes a marker: history is read by
+others, and outlives the file.
 """
 
 import os
@@ -11,8 +12,17 @@ from datetime import datetime
 from pathlib import Path
 
 from automemory_dagster.adapters.workspace.repository import Repository
-from automemory_dagster.adapters.workspace.scan import LINK, Blob, Scan, blob_id_of, read_file, scan
+from automemory_dagster.adapters.workspace.scan import (
+    LINK,
+    Blob,
+    Scan,
+    blob_id_of,
+    is_text,
+    read_file,
+    scan,
+)
 from automemory_dagster.domain.errors import LeaseLost, TransientError
+from automemory_dagster.domain.redaction import Redact
 
 HAND_MESSAGE = "Edits by hand"
 
@@ -58,7 +68,9 @@ def take_origin(workspace: Path, *, copy_to: Path) -> tuple[Origin, Repository |
     return Origin(found, head, baseline_commit), repository
 
 
-def continue_history(workspace: Path, tree: Path, origin: Origin, *, at: datetime) -> Repository:
+def continue_history(
+    workspace: Path, tree: Path, origin: Origin, *, at: datetime, redact: Redact
+) -> Repository:
     """Give ``tree`` a git folder whose history ends with the workspace as a person left it.
 
     Raises:
@@ -71,8 +83,29 @@ def continue_history(workspace: Path, tree: Path, origin: Origin, *, at: datetim
     by_hand = origin.found.tracked
     if by_hand != repository.files_of(origin.head):
         contents = contents_for(repository, by_hand, workspace)
-        repository.commit(by_hand, contents, HAND_MESSAGE, at=at)
+        files, redacted = _without_secrets(by_hand, contents, redact)
+        if files != repository.files_of(origin.head):
+            repository.commit(files, redacted, HAND_MESSAGE, at=at)
     return repository
+
+
+def _without_secrets(
+    files: Mapping[bytes, Blob], contents: Mapping[bytes, bytes], redact: Redact
+) -> tuple[dict[bytes, Blob], dict[bytes, bytes]]:
+    """The files and their new contents as history may hold them; what is no text stays as it is."""
+    clean = {blob_id: _redacted(content, redact) for blob_id, content in contents.items()}
+    renamed = {blob_id: blob_id_of(content) for blob_id, content in clean.items()}
+    kept = {
+        path: Blob(blob.mode, renamed.get(blob.blob_id, blob.blob_id))
+        for path, blob in files.items()
+    }
+    return kept, {renamed[blob_id]: content for blob_id, content in clean.items()}
+
+
+def _redacted(content: bytes, redact: Redact) -> bytes:
+    if not is_text(content):
+        return content
+    return redact(content.decode()).encode()
 
 
 def share_unchanged(

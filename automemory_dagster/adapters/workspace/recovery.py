@@ -32,6 +32,7 @@ from automemory_dagster.adapters.workspace.swap import (
     swapped_in,
 )
 from automemory_dagster.domain.errors import InvalidArtifacts
+from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.workspace import Publication
 
 
@@ -54,7 +55,9 @@ def agrees(workspace: Path, published: Publication) -> bool:
     return _is_commit(workspace, published) or _holds(workspace, published)
 
 
-def rebuild(folders: SpaceFolders, published: Publication, tree: Path, *, at: datetime) -> None:
+def rebuild(
+    folders: SpaceFolders, published: Publication, tree: Path, *, at: datetime, redact: Redact
+) -> None:
     """Make the workspace anew in ``tree`` from the published files, and swap it in. Lock held.
 
     History and a person's edits are kept; the edits are uncommitted, as they were.
@@ -67,7 +70,7 @@ def rebuild(folders: SpaceFolders, published: Publication, tree: Path, *, at: da
         known = former.files_of(origin.baseline_commit)
         baseline |= _kept_files(former, known, baseline)
         former.close()
-    repository = continue_history(folders.workspace, tree, origin, at=at)
+    repository = continue_history(folders.workspace, tree, origin, at=at, redact=redact)
     share_unchanged(folders.workspace, tree, origin, origin.found.files)
     new = {baseline[path].blob_id: content for path, content in contents.items()}
     message = f"Memory version {published.version}, rebuilt from the state store"

@@ -30,7 +30,7 @@ from automemory_dagster.adapters.workspace.scan import (
 from automemory_dagster.adapters.workspace.swap import swapped_in
 from automemory_dagster.adapters.workspace.unified import Side, render_diff
 from automemory_dagster.domain.errors import InvalidArtifacts
-from automemory_dagster.domain.redaction import RedactedText
+from automemory_dagster.domain.redaction import Redact, RedactedText
 from automemory_dagster.domain.workspace import WorkspaceDiff
 from automemory_dagster.ports import Clock
 
@@ -42,7 +42,7 @@ class GitStaging:
     in ``diff``; ``paths`` and ``read`` leave them out, since nobody can redact or validate them.
     """
 
-    def __init__(self, folders: SpaceFolders, tree: Path, *, clock: Clock) -> None:
+    def __init__(self, folders: SpaceFolders, tree: Path, *, clock: Clock, redact: Redact) -> None:
         """Copy the workspace to ``tree``, a path that is not there yet.
 
         Call with the space's lock held.
@@ -51,6 +51,7 @@ class GitStaging:
         self._tree = tree
         self._root = os.fsencode(tree)
         self._clock = clock
+        self._redact = redact
         self._origin, self._repository = take_origin(folders.workspace, copy_to=tree)
         self._files = dict(self._origin.found.files)
         self._texts = set(self._origin.found.texts)
@@ -138,7 +139,9 @@ class GitStaging:
                 yield commit_id.decode("ascii")
 
     def _commit(self, message: str, *, at: datetime) -> bytes:
-        repository = continue_history(self._folders.workspace, self._tree, self._origin, at=at)
+        repository = continue_history(
+            self._folders.workspace, self._tree, self._origin, at=at, redact=self._redact
+        )
         share_unchanged(self._folders.workspace, self._tree, self._origin, self._files)
         contents = contents_for(repository, self._files, self._tree)
         commit_id = repository.commit(self._files, contents, message, at=at)

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from automemory_dagster.adapters import secrets
 from automemory_dagster.adapters.workspace.disk import disk_errors
 from automemory_dagster.adapters.workspace.folder_name import folder_name
 from automemory_dagster.adapters.workspace.folders import SpaceFolders, StagingFolder
 from automemory_dagster.adapters.workspace.history import collapse_history
 from automemory_dagster.adapters.workspace.recovery import agrees, rebuild, settle_swap
 from automemory_dagster.adapters.workspace.staging import GitStaging
+from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.domain.workspace import Publication
 from automemory_dagster.ports import Clock
@@ -22,11 +24,20 @@ class GitWorkspaces:
     """``ports.Workspace`` over folders on one disk. Safe to share between threads and processes."""
 
     def __init__(
-        self, root: Path, *, clock: Clock, lock_wait_seconds: float = _LOCK_WAIT_SECONDS
+        self,
+        root: Path,
+        *,
+        clock: Clock,
+        redact: Redact = secrets.redact,
+        lock_wait_seconds: float = _LOCK_WAIT_SECONDS,
     ) -> None:
-        """``root``: holds all spaces' folders; made when needed. ``clock``: dates the commits."""
+        """``root``: holds all spaces' folders; made when needed. ``clock``: dates the commits.
+
+        ``redact``: what a person wrote goes through it before it becomes history.
+        """
         self._root = root.absolute()
         self._clock = clock
+        self._redact = redact
         self._lock_wait_seconds = lock_wait_seconds
 
     def location(self, space_id: SpaceId) -> str:
@@ -47,7 +58,7 @@ class GitWorkspaces:
             folders.check_usable()
             place = StagingFolder(folders)
             try:
-                staging = GitStaging(folders, place.tree, clock=self._clock)
+                staging = GitStaging(folders, place.tree, clock=self._clock, redact=self._redact)
             except BaseException:
                 place.remove()
                 raise
@@ -72,7 +83,7 @@ class GitWorkspaces:
                 return was_cut_short
             place = StagingFolder(folders)
             try:
-                rebuild(folders, published, place.tree, at=self._clock())
+                rebuild(folders, published, place.tree, at=self._clock(), redact=self._redact)
             finally:
                 place.remove()
             return True
