@@ -15,19 +15,19 @@ _MAX_LESSONS = 400
 
 
 def without_repeats(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """The bullets in order, of near-identical ones the last: it is the newest wording."""
+    """The bullets in order; of near-identical ones the worthiest, of equals the newest wording."""
     ranked = sorted(range(len(lessons)), key=lambda i: (-lessons[i].worth, -i))[:_MAX_LESSONS]
-    kept: list[Lesson] = []
+    kept: list[int] = []
     words: list[tuple[Section, frozenset[str]]] = []
-    for i in sorted(ranked, reverse=True):
-        tokens = content_tokens(lessons[i].text)
-        if lessons[i].section is Section.REFERENCE or not any(
-            section is lessons[i].section and overlap(tokens, other) >= _SAME
-            for section, other in words
-        ):
-            kept.append(lessons[i])
-            words.append((lessons[i].section, tokens))
-    return kept[::-1]
+    for i in ranked:
+        tokens, section = content_tokens(lessons[i].text), lessons[i].section
+        is_repeat = section is not Section.REFERENCE and any(
+            other is section and overlap(tokens, known) >= _SAME for other, known in words
+        )
+        if not is_repeat:
+            kept.append(i)
+            words.append((section, tokens))
+    return [lessons[i] for i in sorted(kept)]
 
 
 def fit(

@@ -25,6 +25,10 @@ _NOISE = frozenset({"cd", "echo", "set", "head", "tail", "true", "sleep", "less"
 _GIT_READERS = frozenset(
     ("blame", "branch", "config", "diff", "grep", "log", "ls-files", "rev-parse", "show", "status")
 )
+_SHOWS = re.compile(
+    r"(?:sudo )?(?:systemctl (?:status|list|is-|show)|journalctl|kubectl (?:get|describe|logs)"
+    r"|docker (?:ps|logs|images|inspect)|crontab -l|pip3? (?:show|list)|npm (?:ls|view|list))\b"
+)
 _TOKEN = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|&&|\|\||;|\||\n|[^'\"&|;\n]+|.", re.DOTALL)
 _SEPARATORS = frozenset({"&&", "||", ";", "|", "\n"})
 _REDIRECTION = re.compile(r"\s*(?:\d?>&\d|\d?>>?\s*/dev/null|&>\s*/dev/null)")
@@ -98,7 +102,7 @@ class Part:
         """True when it shows and changes nothing."""
         if _WRITES.search(self.text):
             return False
-        return self.program in READERS
+        return self.program in READERS or bool(_SHOWS.match(self.text))
 
 
 def split_line(line: str) -> tuple[Part, ...]:

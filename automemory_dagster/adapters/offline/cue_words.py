@@ -80,7 +80,7 @@ STYLE = either(
 
 VALUE_CHANGE = either(
     r"\b(?:is|are)\b[^,]*\bnow\b|\bnow, not\b",
-    r"现在(?:是|改|用)|改为|改成|改回|换成|定为",
+    r"现在(?:是|改用)|改回|定为",
     r"に(?:変更|変わり|変え|戻)",
 )
 DECISION = either(
@@ -88,7 +88,7 @@ DECISION = either(
     r"\b(?:we(?:'ll| will| are going to)|let's) (?:use|keep|go|stay|stick|drop|switch)\b",
     r"\bgo with\b|\bstick (?:to|with)\b|\bgo(?:es)? back to\b|\bswitch(?:ed|ing)? (?:back )?to\b",
     r"\bkeep (?:the|it)\b",
-    r"决定|就用|保留|采用|还是用|我选|选择",
+    r"决定|就用|改成|改为|换成|保留|采用|还是用|我选|选择",
     r"に(?:します|しましょう|決め)|のままで|採用",
     r"\b(?:wir nehmen|entschieden|on garde|décidé|decidimos)\b",
 )
@@ -98,6 +98,11 @@ RULES_FOLLOW = either(
     r"(?:规则|规范|约定|要求|记住).*[:：]$|(?:ルール|規約|約束|覚えて).*[:：]$",
 )
 """A sentence that makes standing rules of the list after it."""
+REQUIREMENTS_FOLLOW = either(
+    r"\b(?:constraints?|requirements?|acceptance criteria|must)\b.*:$",
+    r"(?:限制|条件|需求).*[:：]$|(?:制約|要件).*[:：]$",
+)
+"""A sentence that makes requirements of the list after it."""
 
 REQUIREMENT = either(
     r"\b(?:must|should|shall|has to|have to|needs? to|ought to|at most|at least|no more than)\b",
@@ -147,6 +152,7 @@ RELATIVE_TIME = either(
 
 SYMPTOM = either(
     r"\b(?:fail(?:s|ed|ing)?|red|broken|wrong|errors?|crash(?:es|ed)?|slow|bug|flaky|hangs?)\b",
+    r"\b(?:didn't|did not)\b",
     r"\b(?:exits?|prints?|(?:does|do)(?: not|n't) work|not working|stuck|timeouts?)\b",
     r"失败|报错|错误|崩溃|不工作|有问题|坏了",
     r"落ち|失敗|エラー|動かな|動きません|おかしい|壊れ|バグ",
@@ -158,6 +164,7 @@ FINITE_VERB = either(
     r"\b(?:replaced|moved|renamed|dropped|removed|added|does|doesn't|do|don't|stores?)\b",
     r"\b(?:returns?|expects?|requires?|supports?|starts?|ends?|takes?|gives?|writes?|reads?)\b",
     r"\b(?:sends?|stays?|works?|owns?|deploys?|builds?)\b",
+    r"(?:^|[:,] )(?:the|our|this|each|every|an?) [\w.-]+ [a-z]{3,}s\b",
 )
 IMPERATIVE = re.compile(
     r"^\W*(?:(?:please|now|then|also|and|so|first|next|ok(?:ay)?|good|great|right|yes|you can"

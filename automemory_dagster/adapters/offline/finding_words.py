@@ -8,7 +8,7 @@ CAUSE = either(
     r"\b(?:because|since|due to|caused?|root cause|reason|problem was|bug|race|leak\w*)\b",
     r"\bso (?:it|that|the|\w+ \w+)\b|\b(?:truncat\w+|drift\w*|shows?)\b",
     r"\b(?:was|were) (?:not|missing|wrong|never)\b",
-    r"原因|因为|由于|导致|所以|ため|ので|から",
+    r"\b(?:weil|denn|parce que|car|porque)\b|原因|因为|由于|导致|所以|ため|ので|から",
 )
 RULE = either(
     r"\b(?:only|always|never|must|has to|have to|requires?|needs?|refuses?|unless|supports?)\b",

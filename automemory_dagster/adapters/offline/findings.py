@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from automemory_dagster.adapters.offline import finding_words as words
-from automemory_dagster.adapters.offline.cues import LONGEST_SENTENCE
+from automemory_dagster.adapters.offline.cues import LONGEST_SENTENCE, Cue, cue_of
 from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
 from automemory_dagster.adapters.offline.phrases import (
     is_acknowledgement,
@@ -169,7 +169,8 @@ def _subject(turn: Turn) -> str:
     asked = [part for part in parts if part.endswith(("?", "？")) and len(part) > 12]
     if not asked and any(part.endswith(("?", "？")) for part in parts):
         return " ".join(parts)
-    return without_trailing_stop((asked or list(parts) or [""])[-1])
+    requests = [part for part in parts if cue_of(part) is Cue.REQUEST]
+    return without_trailing_stop((asked or [*requests[-1:], *parts[:1], ""])[0])
 
 
 def _notes(turn: Turn, found: list[Lesson]) -> list[Lesson]:

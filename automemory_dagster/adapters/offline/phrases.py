@@ -32,7 +32,8 @@ _ACKNOWLEDGED = re.compile(
     re.IGNORECASE,
 )
 _COMMITMENT = re.compile(
-    r"\b(?:from now on|going forward|i(?:'ll| will)|will (?:have|use|be)|in (?:the )?future)\b"
+    r"\b(?:from now on|going forward|i(?:'ll| will| won't)|will (?:have|use|be))\b"
+    r"|\bin (?:the )?future\b"
     r"|以后|今后|今後|これから|お答えします",
     re.IGNORECASE,
 )
@@ -86,6 +87,11 @@ def is_acknowledgement(sentence: str) -> bool:
     return bool(_ACKNOWLEDGED.match(sentence) and len(sentence) < 60) or bool(
         _COMMITMENT.search(sentence)
     )
+
+
+def is_commitment(text: str) -> bool:
+    """True when the agent binds itself for later, beyond a nod."""
+    return bool(_COMMITMENT.search(text))
 
 
 def without_promise(clause: str) -> str:

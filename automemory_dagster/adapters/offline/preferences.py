@@ -20,6 +20,7 @@ from automemory_dagster.adapters.offline.cues import (
 from automemory_dagster.adapters.offline.lesson import Lesson, Section, Worth
 from automemory_dagster.adapters.offline.phrases import (
     acknowledgement,
+    is_commitment,
     says_nothing,
     without_lead_in,
     without_promise,
@@ -65,15 +66,20 @@ def lessons_of_person(turn: Turn, around: Surroundings) -> list[Lesson]:
 
 
 def _is_promised(wish: Wish, promise: str) -> bool:
-    """True for a decision that the agent's answer takes over as its own rule from now on."""
-    return wish.cue is Cue.DECISION and _affinity(wish, promise) >= 2
+    """True for what the agent's answer takes over as its own rule from now on."""
+    if wish.cue is not Cue.DECISION and not is_commitment(promise):
+        return False
+    is_open = wish.cue in (Cue.DECISION, Cue.FACT, Cue.REQUIREMENT)
+    return is_open and _affinity(wish, promise) >= 2
 
 
 def _preference(wish: Wish, turn: Turn, around: Surroundings, worded: str) -> Lesson:
     is_correcting = around.previous is not None and wish.is_correction
-    worth = {Cue.STANDING: Worth.STANDING, Cue.STYLE: Worth.STYLE, Cue.DECISION: Worth.DECISION}
+    worth = {Cue.STANDING: Worth.STANDING, Cue.STYLE: Worth.STYLE}
     is_lasting = around.previous is not None or bool(worded)
     plain = Worth.PROHIBITION if is_lasting else Worth.CONSTRAINT
+    if wish.cue not in WISHES:
+        plain = Worth.DECISION
     core = clip("; ".join(without_lead_in(part) for part in wish.parts), QUOTE_LIMIT)
     if not (worded and content_tokens(worded) & content_tokens(core)):
         is_same = core == without_trailing_stop(wish.quote)

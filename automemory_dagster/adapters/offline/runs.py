@@ -149,7 +149,7 @@ def talks_to_agents(text: str) -> bool:
 
 def is_similar(one: Run, other: Run) -> bool:
     """True when two runs try to do the same thing: they share a part, or most of their words."""
-    if one.parts & other.parts:
+    if one.parts & other.parts or _git_verbs(one) & _git_verbs(other):
         return True
     words, others = _words(one.command), _words(other.command)
     return bool(words and others) and len(words & others) / len(words | others) >= 0.5
@@ -188,6 +188,10 @@ def _shown(parts: tuple[Part, ...], output: str) -> tuple[str, str] | None:
     if not path or not content or len(content) > _SHOWN_LIMIT or talks_to_agents(content):
         return None
     return path, content
+
+
+def _git_verbs(run: Run) -> frozenset[str]:
+    return frozenset(verb for part in run.parts for verb in re.findall(r"\bgit ([a-z-]+)", part))
 
 
 def _words(command: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Short names for a thread: a slug for file names, and keywords for search."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -54,7 +55,9 @@ def keywords_of(project: str, names: Iterable[str], texts: Iterable[str]) -> tup
 
 
 def _words(text: str) -> list[str]:
-    found = (word.lower().replace("'", "") for word in _ASCII_WORD.findall(text))
+    plain = unicodedata.normalize("NFKD", text)
+    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    found = (word.lower().replace("'", "") for word in _ASCII_WORD.findall(plain))
     return [word for word in found if word not in _FILLERS]
 
 

@@ -63,7 +63,8 @@ def task_name(turn: Turn) -> str:
     parts = [part for part in sentences(turn.request) if cue_of(part) is not Cue.SMALL_TALK]
     name = ""
     for part in parts:
-        longer = f"{name} {part}".strip()
+        joint = " " if name.endswith((".", "!", "?", "。", "！", "？", ":", "：")) else "; "
+        longer = f"{name}{joint}{part}" if name else part
         if name and len(longer) > NAME_LIMIT:
             break
         name = longer

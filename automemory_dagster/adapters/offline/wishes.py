@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import islice
 
-from automemory_dagster.adapters.offline.cue_words import RULES_FOLLOW
+from automemory_dagster.adapters.offline.cue_words import REQUIREMENTS_FOLLOW, RULES_FOLLOW
 from automemory_dagster.adapters.offline.cues import (
     WISHES,
     Cue,
@@ -22,7 +22,10 @@ _LEANS_BACK = re.compile(
     r"|as|so)\b|^(?:它|这|那|因为|否则|それ|これ|なぜなら|そうしないと)",
     re.IGNORECASE,
 )
-_NAMES_NOTHING = re.compile(r"^\W*(?:\w+\s+){1,3}(?:it|them|those)\b", re.IGNORECASE)
+_NAMES_NOTHING = re.compile(
+    r"^\W*(?:\w+\s+){1,3}(?:(?:it|them|those)\b|that\s*(?:[.,;!?]|$|unless|again|if|when|any))",
+    re.IGNORECASE,
+)
 _SO = re.compile(
     r"\b(?:like (?:that|this)|do so|do that|that way|the same)\b|这样|那样|そう(?:して|し)|同じ",
     re.I,
@@ -62,12 +65,12 @@ def read_wishes(text: str, *, is_follow_up: bool) -> list[Wish]:
     is_correcting = is_follow_up and any(is_correction(part) for part in parts[:2])
     wishes: list[Wish] = []
     last: Wish | None = None
-    are_rules = False
+    listed: Cue | None = None
     for i, (part, is_item) in enumerate(marked):
         cue = _cue(part, is_correcting=is_correcting and last is None, is_follow_up=is_follow_up)
-        are_rules = bool(RULES_FOLLOW.search(part)) or (are_rules and is_item)
-        if are_rules and is_item:
-            wishes.append(Wish(cue=Cue.STANDING, core=part, parts=[part]))
+        listed = _cue_of_list(part) or (listed if is_item else None)
+        if listed and is_item:
+            wishes.append(Wish(cue=max(listed, cue), core=part, parts=[part]))
             last = None
         elif cue in (Cue.SMALL_TALK, Cue.QUESTION) or part.endswith((":", "：")):
             last = None
@@ -77,13 +80,20 @@ def read_wishes(text: str, *, is_follow_up: bool) -> list[Wish]:
         elif cue >= Cue.FACT:
             last = Wish(cue=cue, core=part, parts=[part])
             leans = _LEANS_BACK.search(part) or _NAMES_NOTHING.search(part)
-            if i and leans and cue_of(parts[i - 1]) > Cue.QUESTION:
+            if i and leans and _can_be_meant(parts[i - 1], is_follow_up=is_follow_up):
                 wishes = [wish for wish in wishes if wish.parts != [parts[i - 1]]]
                 last.parts.insert(0, parts[i - 1])
             wishes.append(last)
         else:
             last = None
     return wishes
+
+
+def _cue_of_list(part: str) -> Cue | None:
+    """What a heading makes of the list after it; None when it is no such heading."""
+    if RULES_FOLLOW.search(part):
+        return Cue.STANDING
+    return Cue.REQUIREMENT if REQUIREMENTS_FOLLOW.search(part) else None
 
 
 def _sentences(text: str) -> list[tuple[str, bool]]:
@@ -97,6 +107,12 @@ def _sentences(text: str) -> list[tuple[str, bool]]:
             joined.append((f"{pending} {part}".strip(), is_item))
             pending = ""
     return [*joined, (pending, False)] if pending else joined
+
+
+def _can_be_meant(part: str, *, is_follow_up: bool) -> bool:
+    """True when a following "it" or "that" can mean this sentence: a reproach may be a question."""
+    cue = cue_of(part)
+    return cue > Cue.QUESTION or (cue is Cue.QUESTION and is_follow_up and len(part) < 120)
 
 
 def _cue(part: str, *, is_correcting: bool, is_follow_up: bool) -> Cue:

@@ -121,6 +121,43 @@ class TestWishes:
             "-> 今後コミットメッセージは英語で書きます"
         ]
 
+    def test_a_fact_that_the_agent_takes_over_as_its_rule_is_a_wish(self) -> None:
+        memory = memory_of(
+            User("The backup failed."),
+            Ran("systemctl status backup.timer", "could not be found", 4),
+            Final("`/mnt/nas` was not mounted."),
+            User("The NAS reboots every first Sunday, so check the mount first."),
+            Final("Got it, I will check the mount of the NAS first."),
+        )
+
+        (wish,) = bullets(memory, "preference_signals")
+        assert wish.endswith("-> check the mount of the NAS first")
+        assert bullets(memory, "failures") == []
+
+    def test_a_rule_that_names_nothing_is_quoted_with_the_reproach_before_it(self) -> None:
+        memory = memory_of(
+            User("Restyle the login."),
+            Patched(("login.vue",)),
+            Final("`login.vue` is restyled."),
+            User("why did you bump the version?? never do that unless i ask"),
+            Final("Sorry. I won't touch the version again unless you ask."),
+        )
+
+        (wish,) = bullets(memory, "preference_signals")
+        assert '"why did you bump the version?? never do that unless i ask"' in wish
+        assert wish.endswith("-> I won't touch the version again unless you ask")
+
+    def test_a_list_of_constraints_is_all_requirements(self) -> None:
+        memory = memory_of(
+            User("Write the parser.\n\nConstraints:\n- UTF-16 input\n- No dependencies"),
+            Patched(("parser.py",)),
+            Final("`parser.py` implements it."),
+        )
+
+        knowledge = bullets(memory, "reusable_knowledge")
+        assert 'the user specified: "UTF-16 input"' in knowledge
+        assert 'the user specified: "No dependencies"' in knowledge
+
     def test_an_answer_to_the_agents_question_keeps_the_question(self) -> None:
         memory = memory_of(
             User("Set up CI."),
@@ -238,6 +275,19 @@ class TestCommands:
         assert bullets(memory, "failures") == [
             "`./deploy.sh` failed: refusing: no tag (exit 3); "
             "`git tag v1 && ./deploy.sh` worked instead"
+        ]
+
+    def test_a_rebase_that_was_continued_is_solved(self) -> None:
+        memory = memory_of(
+            User("Rebase my branch on main."),
+            Ran("git rebase main", "error: could not apply 3f2a1b0", 1),
+            Ran("git add a.py && GIT_EDITOR=true git rebase --continue", "Successfully rebased"),
+            Final("Rebased; there was one conflict in a.py."),
+        )
+
+        assert bullets(memory, "failures") == [
+            "`git rebase main` failed: error: could not apply 3f2a1b0 (exit 1); "
+            "`git add a.py && GIT_EDITOR=true git rebase --continue` worked instead"
         ]
 
     def test_a_failure_for_good_is_told_and_lowers_the_outcome(self) -> None:
