@@ -13,6 +13,7 @@ from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.partitions import partitions_of_run, spaces
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import phase2
+from automemory_dagster.pipeline.phase2_result import Consolidated, NothingChanged, Skipped
 from automemory_dagster.wiring import Automemory
 
 
@@ -77,12 +78,12 @@ def _consolidate_one(
     world = automemory.phase2_world(run_id=context.run_id)
     result = phase2.consolidate(space_id, world, is_forced=is_forced)
     match result:
-        case phase2.Skipped():
+        case Skipped():
             context.log_event(_observation(space_id, f"skipped: {result.why}"))
-        case phase2.NothingChanged(version=version):
+        case NothingChanged(version=version):
             message = f"nothing changed; version {version} stands"
             context.log_event(_observation(space_id, message))
-        case phase2.Consolidated(publication=publication):
+        case Consolidated(publication=publication):
             metadata = memory_metadata.of_consolidation(automemory, result, since=since)
             context.log_event(
                 dg.AssetMaterialization(contract.MEMORY, partition=space_id, metadata=metadata)

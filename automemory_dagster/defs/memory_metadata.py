@@ -10,7 +10,7 @@ import dagster as dg
 from automemory_dagster.defs.reporting import Metadata, log_table
 from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.domain.workspace import ChangeKind
-from automemory_dagster.pipeline.phase2 import Consolidated
+from automemory_dagster.pipeline.phase2_result import Consolidated
 from automemory_dagster.wiring import Automemory
 
 _MOST_ROWS = 500

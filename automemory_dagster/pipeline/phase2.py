@@ -7,34 +7,29 @@ nothing that was published has changed.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import assert_never
 
 from automemory_dagster.domain.errors import (
     InvalidArtifacts,
     LeaseLost,
     TransientError,
 )
-from automemory_dagster.domain.job import (
-    Claimed,
-    FailureKind,
-    LeasePolicy,
-    Phase2ClaimOutcome,
-    SkippedBackoff,
-    SkippedCooldown,
-    SkippedRunning,
-    SkippedUpToDate,
-)
+from automemory_dagster.domain.job import Claimed, FailureKind, LeasePolicy
 from automemory_dagster.domain.redaction import Redact, RedactedText
 from automemory_dagster.domain.selection import SelectionPolicy, select_for_phase2
 from automemory_dagster.domain.stage1 import SelectedOutput
 from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.domain.validation import validate
-from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
+from automemory_dagster.domain.workspace import Publication
 from automemory_dagster.pipeline.artifacts import kept_paths, sync_inputs
 from automemory_dagster.pipeline.heartbeat import Heartbeat
+from automemory_dagster.pipeline.phase2_result import (
+    Consolidated,
+    NothingChanged,
+    Phase2Result,
+    Skipped,
+)
 from automemory_dagster.ports import (
     Clock,
-    ConsolidationReport,
     Consolidator,
     FindSecrets,
     Staging,
@@ -57,41 +52,6 @@ class Phase2World:
     selection: SelectionPolicy
     worker: str = ""
     run_id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidated:
-    """A new version was published."""
-
-    publication: Publication
-    diff: WorkspaceDiff
-    report: ConsolidationReport
-    selected: int
-    was_repaired: bool
-    """The workspace had to be made to agree with the store first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NothingChanged:
-    """The files say what the outputs say already; no consolidator was asked."""
-
-    version: int
-    selected: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """Another worker's turn, or not yet time."""
-
-    outcome: Phase2ClaimOutcome
-
-    @property
-    def why(self) -> str:
-        """One sentence for a person."""
-        return _skip_message(self.outcome)
-
-
-Phase2Result = Consolidated | NothingChanged | Skipped
 
 
 def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = False) -> Phase2Result:
@@ -234,19 +194,3 @@ def _mark_failed(claim: Claimed, error: Exception, world: Phase2World) -> None:
         policy=world.leases,
         now=world.clock(),
     )
-
-
-def _skip_message(outcome: Phase2ClaimOutcome) -> str:
-    match outcome:
-        case SkippedUpToDate():
-            return "nothing changed since the last consolidation"
-        case SkippedRunning(lease_until=until):
-            return f"another worker consolidates; its lease runs until {until:%H:%M:%S} UTC"
-        case SkippedBackoff(retry_at=at, last_error=error):
-            return f"failed before ({error}); next try at {at:%Y-%m-%d %H:%M:%S} UTC"
-        case SkippedCooldown(until=until):
-            return f"consolidated a short while ago; resting until {until:%H:%M:%S} UTC"
-        case Claimed():
-            raise AssertionError("a claim is no skip")
-        case _ as unhandled:
-            assert_never(unhandled)

@@ -19,13 +19,8 @@ from automemory_dagster.domain.selection import SelectionPolicy
 from automemory_dagster.domain.stage1 import SelectedOutput
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
-from automemory_dagster.pipeline.phase2 import (
-    Consolidated,
-    NothingChanged,
-    Phase2World,
-    Skipped,
-    consolidate,
-)
+from automemory_dagster.pipeline.phase2 import Phase2World, consolidate
+from automemory_dagster.pipeline.phase2_result import Consolidated, NothingChanged, Skipped
 from automemory_dagster.ports import ConsolidationReport, Staging
 from tests.fakes.state_store import FakeStateStore
 from tests.memories import a_memory, a_selected_output, a_task

@@ -130,36 +130,41 @@ def read_flag(data: bytes, start: int, end: int) -> list[Hit]:
     if value is None:
         return []
     text = data[value.start : value.end].decode("utf-8", "replace")
-    unsure = (
-        data[start : start + 10] == b"identified" and data[value.start - 1 : value.start] == b'"'
-    )
-    if unsure and re.fullmatch(r"[A-Za-z_]+", text):
+    if _is_no_argument(data[start:end], text, is_quoted=value.quoted):
         return []
-    if text[:1].isspace() or (b"," in data[start:end] and not value.quoted):
+    # In SQL a word in double quotes is a column's name.
+    is_sql_name = data[value.start - 1 : value.start] == b'"' and re.fullmatch(r"[A-Za-z_]+", text)
+    if data[start : start + 10] == b"identified" and is_sql_name:
         return []
-    if (
-        is_placeholder(text)
-        or (not value.quoted and is_code(text, in_shell=True))
-        or text.startswith("-")
-        or is_path(text)
-    ):
+    if not _is_worth_hiding(text, name, is_quoted=value.quoted):
         return []
-    if re.search(r"\s", text) and name.strength is not Strength.PASSWORD:
-        return []
-    plain = re.fullmatch(r"[a-z]+|\d{1,3}|[A-Z][a-z]+", text) is not None
-    if (
-        len(text) < 3
-        or (plain and not value.quoted)
-        or (name.strength is not Strength.PASSWORD and is_wordy(text))
-    ):
-        return []
-    if data[start : start + 6].lower() == b"config" and not (
-        looks_random(text) or re.search(r"\d[!-~]*[!@#$%^*]|[!@#$%^*][!-~]*\d", text)
-    ):
-        return []
-    if name.strength is Strength.WEAK and not looks_random(text, minimum=16):
+    if data[start : start + 6].lower() == b"config" and not _looks_set(text):
         return []
     return [Hit(name.kind, value.start, value.end)]
+
+
+def _is_no_argument(flag: bytes, text: str, *, is_quoted: bool) -> bool:
+    """True for what follows a flag and is none of its values: code, a path, the next flag."""
+    if text[:1].isspace() or text.startswith("-") or (b"," in flag and not is_quoted):
+        return True
+    is_shell_code = not is_quoted and is_code(text, in_shell=True)
+    return is_placeholder(text) or is_shell_code or is_path(text)
+
+
+def _is_worth_hiding(text: str, name: SecretName, *, is_quoted: bool) -> bool:
+    is_password = name.strength is Strength.PASSWORD
+    if not is_password and (re.search(r"\s", text) or is_wordy(text)):
+        return False
+    is_plain = re.fullmatch(r"[a-z]+|\d{1,3}|[A-Z][a-z]+", text) is not None
+    if len(text) < 3 or (is_plain and not is_quoted):
+        return False
+    return name.strength is not Strength.WEAK or looks_random(text, minimum=16)
+
+
+def _looks_set(text: str) -> bool:
+    """True for the value of a ``config set``: anything may follow that word."""
+    has_both = re.search(r"\d[!-~]*[!@#$%^*]|[!@#$%^*][!-~]*\d", text)
+    return looks_random(text) or has_both is not None
 
 
 def _read_piped(data: bytes, start: int, end: int) -> list[Hit]:

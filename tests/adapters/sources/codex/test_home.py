@@ -71,6 +71,7 @@ class TestLook:
                 path=str(path),
                 size_bytes=path.stat().st_size,
                 mtime_ns=1_796_122_800_000_000_000,
+                index_digest="none",
             )
             for path in paths
         )
