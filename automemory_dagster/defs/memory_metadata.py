@@ -1,7 +1,6 @@
 """The metadata of a ``memory`` materialization: the extraction log since the last one, totals, and
 the summary to read."""
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -33,7 +32,7 @@ def of_consolidation(
         "version": dg.MetadataValue.int(publication.version),
         "summary": dg.MetadataValue.md(publication.files.get("memory_summary.md", "")),
         "extraction_log": log_table(entries, titles),
-        "outcomes": dg.MetadataValue.md(_outcomes_markdown(entries)),
+        "outcomes": _outcomes(entries),
         "threads": dg.MetadataValue.int(result.selected),
         "files_added": dg.MetadataValue.int(diff.count(ChangeKind.ADDED)),
         "files_modified": dg.MetadataValue.int(diff.count(ChangeKind.MODIFIED)),
@@ -52,7 +51,23 @@ def of_consolidation(
     }
 
 
-def _outcomes_markdown(entries: Sequence[LogEntry]) -> str:
-    counts = Counter((entry.outcome, entry.reason) for entry in entries)
-    rows = [f"| {outcome} | {reason} | {n} |" for (outcome, reason), n in sorted(counts.items())]
-    return "\n".join(["| outcome | reason | threads |", "| --- | --- | ---: |", *rows])
+def _outcomes(entries: Sequence[LogEntry]) -> dg.TableMetadataValue:
+    """A row an outcome and reason: how many threads, and what they took."""
+    # Half a second to import: only the run that publishes a memory pays for it.
+    import pandas as pd
+
+    names = ["outcome", "reason", "input_tokens", "usd", "duration_seconds"]
+    facts = [[getattr(entry, name) for name in names] for entry in entries]
+    frame = pd.DataFrame(facts, columns=names).astype({"outcome": str, "reason": str})
+    totals = frame.groupby(["outcome", "reason"], as_index=False).agg(
+        threads=("usd", "size"),
+        input_tokens=("input_tokens", "sum"),
+        usd=("usd", "sum"),
+        seconds=("duration_seconds", "sum"),
+    )
+    kinds = {"outcome": "string", "reason": "string", "usd": "float", "seconds": "float"}
+    columns = [dg.TableColumn(name, kinds.get(name, "int")) for name in totals.columns]
+    return dg.MetadataValue.table(
+        records=[dg.TableRecord(row) for row in totals.round(3).to_dict("records")],
+        schema=dg.TableSchema(columns=columns),
+    )
