@@ -1,8 +1,9 @@
 """The metadata of a ``memory`` materialization: the extraction log since the last one, totals, and
 the summary to read."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import dagster as dg
 
@@ -56,18 +57,27 @@ def _outcomes(entries: Sequence[LogEntry]) -> dg.TableMetadataValue:
     # Half a second to import: only the run that publishes a memory pays for it.
     import pandas as pd
 
-    names = ["outcome", "reason", "input_tokens", "usd", "duration_seconds"]
-    facts = [[getattr(entry, name) for name in names] for entry in entries]
-    frame = pd.DataFrame(facts, columns=names).astype({"outcome": str, "reason": str})
+    facts = {
+        "outcome": [entry.outcome.value for entry in entries],
+        "reason": [entry.reason.value for entry in entries],
+        "input_tokens": [entry.input_tokens for entry in entries],
+        "usd": [entry.usd for entry in entries],
+        "seconds": [entry.duration_seconds for entry in entries],
+    }
+    frame = pd.DataFrame(facts)
     totals = frame.groupby(["outcome", "reason"], as_index=False).agg(
         threads=("usd", "size"),
         input_tokens=("input_tokens", "sum"),
         usd=("usd", "sum"),
-        seconds=("duration_seconds", "sum"),
+        seconds=("seconds", "sum"),
     )
     kinds = {"outcome": "string", "reason": "string", "usd": "float", "seconds": "float"}
     columns = [dg.TableColumn(name, kinds.get(name, "int")) for name in totals.columns]
     return dg.MetadataValue.table(
-        records=[dg.TableRecord(row) for row in totals.round(3).to_dict("records")],
+        records=[_record(row) for row in totals.round(3).to_dict("records")],
         schema=dg.TableSchema(columns=columns),
     )
+
+
+def _record(row: Mapping[Hashable, Any]) -> dg.TableRecord:
+    return dg.TableRecord({str(name): value for name, value in row.items()})
