@@ -49,8 +49,8 @@ class Mirrors:
         ``key``: from ``words_key``.
         """
         for told in self._told.get(key, ()):
-            if position - told.position <= _WINDOW_LINES and not told.streams & stream.value:
-                told.streams |= stream.value
+            if position - told.position <= _WINDOW_LINES and not told.streams & stream:
+                told.streams |= stream
                 return told
         return None
 
@@ -63,11 +63,11 @@ class Mirrors:
             queue = self._told[key] = deque()
         while queue and position - queue[0].position > _WINDOW_LINES:
             queue.popleft()
-        queue.append(Told(position, stream.value, held))
+        queue.append(Told(position, stream, held))
 
     def forget_dropped(self) -> None:
         """Forget messages whose items were taken away."""
-        for queue in self._told.values():
+        for queue in self._tolds():
             living = [told for told in queue if told.held is not None and told.held.is_alive]
             queue.clear()
             queue.extend(living)
