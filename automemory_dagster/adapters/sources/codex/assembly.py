@@ -145,7 +145,8 @@ class Assembly:
             self.memory_mode = MemoryMode(mode)
         if is_first:
             self.copy.begin(payload)
-            self._open_copy()
+            if self.copy.is_open:
+                self._open_copy()
         return "plumbing"
 
     def _pass_copy(self, record: Record) -> None:

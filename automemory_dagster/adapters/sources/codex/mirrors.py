@@ -67,7 +67,7 @@ class Mirrors:
 
     def forget_dropped(self) -> None:
         """Forget messages whose items were taken away."""
-        for queue in self._tolds():
+        for queue in self._told.values():
             living = [told for told in queue if told.held is not None and told.held.is_alive]
             queue.clear()
             queue.extend(living)
