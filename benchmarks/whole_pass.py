@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 _OLD = 7_200
 
@@ -54,7 +55,8 @@ def _measure(threads: int, kilobytes: int) -> dict[str, float]:
         first = _pass_in_process(folder, codex_home)
         again = _pass_in_process(folder, codex_home)
     if not first["published"] or again["published"]:
-        sys.exit(f"{threads} threads: the first pass must publish and the second must not")
+        told = f"{first['problems']} {again['problems']}"
+        sys.exit(f"{threads} threads: the first pass must publish, the second must not: {told}")
     return {
         "threads": threads,
         "seconds": first["seconds"],
@@ -63,14 +65,15 @@ def _measure(threads: int, kilobytes: int) -> dict[str, float]:
     }
 
 
-def _pass_in_process(folder: str, codex_home: Path) -> dict[str, float]:
+def _pass_in_process(folder: str, codex_home: Path) -> dict[str, Any]:
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith("AUTOMEMORY_")},
         "AUTOMEMORY_HOME": str(Path(folder) / "home"),
         "AUTOMEMORY_CODEX_HOME": str(codex_home),
         "AUTOMEMORY_GENERATE": "1",
     }
-    command = [sys.executable, __file__, "--home", folder]
+    # -P: the benchmark beside this one is named like a module of the standard library.
+    command = [sys.executable, "-P", __file__, "--home", folder]
     output = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     ).stdout
@@ -91,6 +94,7 @@ def _run_pass(folder: Path) -> None:
             {
                 "seconds": time.perf_counter() - started,
                 "published": len(report.published),
+                "problems": list(report.problems),
                 "peak_mb": peak_kb / 1024,
             }
         )

@@ -106,6 +106,10 @@ def _why(result: dg.ExecuteInProcessResult) -> str:
         if event.is_step_failure and (data := event.step_failure_data) is not None:
             if data.user_failure_data is not None and data.user_failure_data.description:
                 return data.user_failure_data.description
-            if data.error is not None:
-                return data.error.message.strip()
+            error = data.error
+            # Dagster wraps what went wrong in what it was doing.
+            while error is not None and error.cause is not None:
+                error = error.cause
+            if error is not None:
+                return error.message.strip()
     return f"run {result.run_id} failed; the web UI shows why"
