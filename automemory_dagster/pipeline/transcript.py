@@ -111,12 +111,10 @@ class _Filling:
         for index, item in unit:
             if room < _LEAST_TOKENS:
                 return None
-            whole = self.maker.row(item)
-            priced = self.maker.fitted(whole, allowed_tokens=min(room, most))
+            priced = self.maker.fitted(self.maker.row(item), allowed_tokens=min(room, most))
             if priced is None:
                 return None
-            was_cut = isinstance(item.body, ToolOutput) and item.body.omitted_bytes > 0
-            cut += was_cut or priced is not whole
+            cut += priced.is_cut
             room -= priced.tokens
             rows[index] = priced.row
         self.used, self.cut = self.budget_tokens - room, self.cut + cut

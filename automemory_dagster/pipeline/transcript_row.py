@@ -6,9 +6,10 @@ are redacted whole, then cut, and what was cut is redacted once more.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from automemory_dagster.domain.cut import cut_middle, utf8_bytes
-from automemory_dagster.domain.redaction import NO_TEXT, Redact, RedactedText
+from automemory_dagster.domain.redaction import Redact, RedactedText
 from automemory_dagster.domain.rollout import (
     AgentMessage,
     HarnessContext,
@@ -65,6 +66,18 @@ class PricedRow:
 
     row: TranscriptRow
     tokens: int
+    is_cut: bool
+    """True when its text is shorter than what the rollout holds."""
+
+
+class _Beside(TypedDict, total=False):
+    tool: RedactedText
+    call_id: str
+    is_shell: bool
+    changed_files: tuple[RedactedText, ...]
+    exit_code: int | None
+    question: RedactedText
+    author: RedactedText
 
 
 class RowMaker:
@@ -76,63 +89,70 @@ class RowMaker:
         self._labels: dict[str, RedactedText] = {}
 
     def row(self, item: RolloutItem) -> PricedRow:
-        """The item as a row, redacted and not cut.
+        """The item as a row, redacted, and cut to what a row of its kind may be.
 
         Call ids become short names: 24 random characters are noise to a model, and look like a key
         to a scanner.
         """
         body = item.body
         kind = kind_of(body)
-        author, tool, question, call_id = NO_TEXT, NO_TEXT, NO_TEXT, ""
-        files: tuple[RedactedText, ...] = ()
-        is_shell, exit_code = False, None
-        match body:
-            case ToolCall():
-                text, is_shell = self._redact(body.command), body.is_shell
-                tool, call_id = self._label(body.tool), self._call_names.get(body.call_id, "")
-                files = tuple(self._redact(path) for path in body.changed_files[:_MOST_FILES])
-            case ToolOutput():
-                text, exit_code = self._redact(body.text), body.exit_code
-                call_id = self._call_names.get(body.call_id, "")
-            case HumanRequest():
-                text = self._redact(body.text)
-                question = self._redact(body.question) if body.question else NO_TEXT
-            case OtherAgentMessage():
-                text, author = self._redact(body.text), self._label(body.author)
-            case HarnessContext():
-                text, author = self._redact(body.text), self._label(body.label)
-            case AgentMessage():
-                text = self._redact(body.text)
+        text = self._redact(body.command if isinstance(body, ToolCall) else body.text)
         row = TranscriptRow(
             position=item.position,
             turn=item.turn,
             kind=kind,
             tier=TIER_OF[kind],
-            text=text,
-            question=question,
-            author=author,
-            tool=tool,
-            call_id=call_id,
-            is_shell=is_shell,
-            exit_code=exit_code,
-            changed_files=files,
+            text=self._cut(text, MOST_BYTES[kind]),
+            **self._beside(body),
         )
-        return PricedRow(row, _row_tokens(row))
+        is_cut = row.text is not text or (isinstance(body, ToolOutput) and body.omitted_bytes > 0)
+        return PricedRow(row, _row_tokens(row), is_cut)
 
     def fitted(self, priced: PricedRow, *, allowed_tokens: int) -> PricedRow | None:
         """The row, its text cut in the middle as far as needed; None when not even that helps."""
-        row, most = priced.row, MOST_BYTES[priced.row.kind]
-        is_short = len(row.text) * 4 <= most or utf8_bytes(row.text) <= most
-        if is_short and priced.tokens <= allowed_tokens:
+        if priced.tokens <= allowed_tokens:
             return priced
+        row = priced.row
         room = allowed_tokens - ROW_TOKENS - _tokens_beside_text(row)
         for share in _SHARES:
-            wanted = min(most, int(bytes_that_fit(row.text, room) * share))
-            shorter = replace(row, text=self._redact(cut_middle(row.text, wanted)))
+            shorter = replace(
+                row, text=self._cut(row.text, int(bytes_that_fit(row.text, room) * share))
+            )
             tokens = _row_tokens(shorter)
             if shorter.text and tokens <= allowed_tokens:
-                return PricedRow(shorter, tokens)
+                return PricedRow(shorter, tokens, is_cut=True)
         return None
+
+    def _cut(self, text: RedactedText, most_bytes: int) -> RedactedText:
+        if len(text) * 4 <= most_bytes or utf8_bytes(text) <= most_bytes:
+            return text
+        return self._redact(cut_middle(text, most_bytes))
+
+    def _beside(self, body: ItemBody) -> _Beside:
+        """What a row holds beside its text."""
+        match body:
+            case ToolCall():
+                return {
+                    "tool": self._label(body.tool),
+                    "call_id": self._call_names.get(body.call_id, ""),
+                    "is_shell": body.is_shell,
+                    "changed_files": tuple(
+                        self._redact(path) for path in body.changed_files[:_MOST_FILES]
+                    ),
+                }
+            case ToolOutput():
+                return {
+                    "call_id": self._call_names.get(body.call_id, ""),
+                    "exit_code": body.exit_code,
+                }
+            case HumanRequest():
+                return {"question": self._redact(body.question)} if body.question else {}
+            case OtherAgentMessage():
+                return {"author": self._label(body.author)}
+            case HarnessContext():
+                return {"author": self._label(body.label)}
+            case AgentMessage():
+                return {}
 
     def _label(self, text: str) -> RedactedText:
         known = self._labels.get(text)

@@ -87,7 +87,7 @@ class _Reader:
                 dropped_lines=dict(sorted(holding.dropped.items())),
                 unknown_types=dict(assembly.unknown_types),
                 external_context=dict(assembly.external),
-                cited_threads=tuple(assembly.cited),
+                cited_threads=tuple(assembly.words.cited),
             ),
             memory_mode=assembly.memory_mode,
         )
