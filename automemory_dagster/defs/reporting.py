@@ -100,7 +100,6 @@ def report_batch(
 def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.TableMetadataValue:
     """The extraction log as a table: a row a thread."""
     columns = [
-        dg.TableColumn("thread", "string"),
         dg.TableColumn("title", "string"),
         dg.TableColumn("outcome", "string"),
         dg.TableColumn("reason", "string"),
@@ -109,6 +108,7 @@ def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.Tabl
         dg.TableColumn("usd", "float"),
         dg.TableColumn("seconds", "float"),
         dg.TableColumn("at", "string", description="UTC"),
+        dg.TableColumn("thread", "string"),
     ]
     return dg.MetadataValue.table(
         records=[
@@ -123,6 +123,7 @@ def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.Tabl
                     "usd": entry.usd,
                     "seconds": entry.duration_seconds,
                     "at": f"{entry.logged_at:%Y-%m-%d %H:%M:%S}",
+                "thread": entry.thread_id,
                 }
             )
             for entry in entries
