@@ -77,6 +77,11 @@ class Settings(BaseSettings):
 
     max_partitions: int = Field(default=10_000, ge=100, le=100_000)
 
+    redact_personal: bool = False
+    """Names of people and e-mail addresses are redacted like secrets."""
+    plain_markers: bool = False
+    """``[REDACTED]`` without the kind."""
+
     @field_validator("home", "codex_home")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from automemory_dagster.adapters.home import HomeLayout, has_consent, prepare_home
 from automemory_dagster.adapters.offline.consolidator import OfflineConsolidator
 from automemory_dagster.adapters.offline.extractor import OfflineExtractor
-from automemory_dagster.adapters.secrets import find_secrets, redact
+from automemory_dagster.adapters.secrets import SecretTools, secret_tools
 from automemory_dagster.adapters.sources.codex.home import CodexSource
 from automemory_dagster.adapters.sources.codex.sample_home import unpack_sample_home
 from automemory_dagster.adapters.state import open_state_store, store_location_label
@@ -61,6 +61,8 @@ class Automemory:
     leases: LeasePolicy
     sweep_world: SweepWorld
     selection: SelectionPolicy
+    secrets: SecretTools
+    """The one redactor of the deployment: whatever is stored, shown or written goes through it."""
 
     @property
     def own_space(self) -> SpaceId:
@@ -78,7 +80,7 @@ class Automemory:
             source=self.sweep_world.source,
             store=self.store,
             extractor=OfflineExtractor(),
-            redact=redact,
+            redact=self.secrets.redact,
             clock=system_clock,
             eligibility=self.eligibility,
             leases=self.leases,
@@ -94,9 +96,9 @@ class Automemory:
         return Phase2World(
             store=self.store,
             workspace=self.workspace,
-            consolidator=OfflineConsolidator(redact=redact),
-            redact=redact,
-            find_secrets=find_secrets,
+            consolidator=OfflineConsolidator(redact=self.secrets.redact),
+            redact=self.secrets.redact,
+            find_secrets=self.secrets.find,
             clock=system_clock,
             leases=self.leases,
             selection=self.selection,
@@ -149,11 +151,14 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
     choice = choose_source(settings, layout)
     store = open_state_store(state_url(settings, layout))
     eligibility = _eligibility(settings, choice)
+    secrets = secret_tools(
+        plain_markers=settings.plain_markers, redact_personal=settings.redact_personal
+    )
     source = CodexSource(
         choice.codex_home,
         name=choice.name,
         space_for=_spaces(settings, choice),
-        redact=redact,
+        redact=secrets.redact,
         mcp_allow=settings.mcp_allow,
     )
     return Automemory(
@@ -161,13 +166,18 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
         layout=layout,
         choice=choice,
         store=store,
-        workspace=GitWorkspaces(layout.memories, clock=system_clock),
+        workspace=GitWorkspaces(layout.memories, clock=system_clock, redact=secrets.redact),
         eligibility=eligibility,
         leases=_leases(settings),
         selection=_selection(settings, choice),
         sweep_world=SweepWorld(
-            source=source, store=store, policy=eligibility, clock=system_clock, redact=redact
+            source=source,
+            store=store,
+            policy=eligibility,
+            clock=system_clock,
+            redact=secrets.redact,
         ),
+        secrets=secrets,
     )
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import dagster as dg
 
 from automemory_dagster import contract
-from automemory_dagster.adapters.secrets import find_secrets
 from automemory_dagster.domain.job import JobStatus
 from automemory_dagster.domain.validation import validate
 from automemory_dagster.domain.workspace import Publication
+from automemory_dagster.ports import FindSecrets
 from automemory_dagster.wiring import Automemory, system_clock
 
 _VALID, _NO_SECRETS, _NOT_STUCK = "artifacts_valid", "no_secrets_in_artifacts", "no_thread_stuck"
@@ -38,7 +38,7 @@ def check_memory(automemory: Automemory) -> Iterator[dg.AssetCheckResult]:
         if (publication := automemory.store.publication(space.space_id)) is not None
     ]
     yield _artifacts_valid(publications)
-    yield _no_secrets(publications)
+    yield _no_secrets(publications, automemory.secrets.find)
     yield _no_thread_stuck(automemory)
 
 
@@ -51,7 +51,7 @@ def _artifacts_valid(publications: list[Publication]) -> dg.AssetCheckResult:
     return _result(_VALID, problems, f"{len(publications)} spaces are valid")
 
 
-def _no_secrets(publications: list[Publication]) -> dg.AssetCheckResult:
+def _no_secrets(publications: list[Publication], find_secrets: FindSecrets) -> dg.AssetCheckResult:
     problems = [
         f"{publication.space_id}: {len(found)} in {path}"
         for publication in publications

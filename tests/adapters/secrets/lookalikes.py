@@ -40,6 +40,9 @@ LOOKALIKES: dict[str, TextMaker] = {
     "response ids": lambda r: (
         f'{{"id": "resp_{_hex(r, 50)}", "item": "rs_{_hex(r, 50)}", "fc": "fc_{_hex(r, 48)}"}}'
     ),
+    "schema keys": lambda r: (
+        f'{{"name": "json", "type_key": "Shape.{_hex(r, 40)}", "step_key": "extract_{_hex(r, 8)}"}}'
+    ),
     "sha256 sum": lambda r: f"{_hex(r, 64)}  dist/app-1.2.3.tar.gz",
     "checksum field": lambda r: f"checksum: sha256:{_hex(r, 64)}\nmd5 = {_hex(r, 32)}",
     "pip hash": lambda r: f"requests==2.31.0 \\\n    --hash=sha256:{_hex(r, 64)}\n",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from automemory_dagster.adapters.secrets import make_redactor, redact
+from automemory_dagster.adapters.secrets import make_redactor, redact, secret_tools
 
 
 def test_plain_markers_do_not_name_the_kind() -> None:
@@ -45,3 +45,28 @@ def test_people_stay_by_default(text: str) -> None:
 )
 def test_people_go_on_demand(text: str, expected: str) -> None:
     assert make_redactor(redact_personal=True)(text) == expected
+
+
+class TestTools:
+    def test_they_share_their_settings(self) -> None:
+        tools = secret_tools(plain_markers=True, redact_personal=True)
+        value = {"password": "Tulip-9f8a7", "note": "write to mia.berg@acme-shop.de"}
+
+        assert tools.redact_values(value) == {
+            "password": "[REDACTED]",
+            "note": "write to [REDACTED]",
+        }
+        assert tools.redact("to mia.berg@acme-shop.de") == "to [REDACTED]"
+        assert [finding.kind for finding in tools.find("to mia.berg@acme-shop.de")] == ["email"]
+
+    def test_counts_by_kind_never_hold_a_value(self) -> None:
+        value = {"db": [{"password": "Tulip-9f8a7"}], "note": "PIN_CODE=1 and DB_PASSWORD=Tulip-9"}
+
+        assert secret_tools().count_values(value) == {"password": 2}
+
+    def test_nothing_is_counted_in_what_was_redacted(self) -> None:
+        tools = secret_tools()
+        value = {"db": [{"password": "Tulip-9f8a7"}], "n": 1, "note": "DB_PASSWORD=Tulip-9f8a7"}
+
+        assert tools.count_values(tools.redact_values(value)) == {}
+        assert tools.count_values("DB_PASSWORD=Tulip-9f8a7") == {"password": 1}
