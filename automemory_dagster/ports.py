@@ -439,6 +439,36 @@ class Consolidator(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredValue:
+    """A text, or a JSON-like value, as it is kept somewhere; it may hold a secret."""
+
+    place: str
+    """What keeps it, in a person's words: ``state store``, ``git history``, …"""
+    where: str
+    """The column or file; may hold a secret itself."""
+    value: object
+    key: object
+    """Tells it from the others of the same ``StoredTexts``."""
+    problem: str = ""
+    """Why it could not be read, as one sentence; empty when it could."""
+
+
+class StoredTexts(Protocol):
+    """A place that keeps texts, and can be made to keep others instead."""
+
+    def values(self) -> Iterator[StoredValue]:
+        """Everything in it; names and keys too. Never raises for one damaged thing."""
+
+    def rewrite(self, key: object, change: Callable[[object], object]) -> None:
+        """Store ``change`` of what stands there now, as one step; what cannot be changed (names,
+        keys, damaged things) stays as it is. Idempotent."""
+
+    def scrub(self) -> None:
+        """Leave nothing behind of what was rewritten: no old page, log or object. Idempotent, also
+        after a ``rewrite`` in a process that was killed."""
+
+
 FindSecrets = Callable[[str], Collection[object]]
 """Finds known kinds of secret in a text; empty when there is none."""
 

@@ -12,7 +12,8 @@ from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.pipeline import inspection
 from automemory_dagster.pipeline.pass_report import PassReport
 from automemory_dagster.ports import Progress
-from automemory_dagster.triggers import views
+from automemory_dagster.triggers import scanning, views
+from automemory_dagster.triggers.claims import CannotServe
 from automemory_dagster.triggers.up import UpOptions, up
 from automemory_dagster.wiring import Automemory, open_automemory, system_clock
 
@@ -123,6 +124,27 @@ def build_app(run_pass: RunPass) -> typer.Typer:
         raise typer.Exit(
             views.show_memory(console, errors, automemory, space=space, file=file, as_json=as_json)
         )
+
+    @app.command("scan")
+    def scan_command(
+        fix: Annotated[
+            bool, typer.Option("--fix", help="Replace what is found by markers, history included.")
+        ] = False,
+        as_json: Json = False,
+    ) -> None:
+        """Look for secrets in all that is stored: database, memory, git history, runs, logs.
+
+        Kinds and places are shown, never a value. Exit code 0 when there is none (left), else 1.
+        """
+        automemory = open_automemory()
+        if not fix:
+            raise typer.Exit(views.show_scan(console, scanning.look(automemory), as_json=as_json))
+        try:
+            report = scanning.fix(automemory)
+        except CannotServe as error:
+            _say(error)
+            raise typer.Exit(WRONG_USAGE) from error
+        raise typer.Exit(views.show_fix(console, report, as_json=as_json))
 
     return app
 
