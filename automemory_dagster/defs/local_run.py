@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import dagster as dg
+from sqlalchemy.exc import SQLAlchemyError
 
 from automemory_dagster import contract
 from automemory_dagster.adapters.home import DAGSTER_YAML, write_dagster_files
 from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
 from automemory_dagster.defs.partitions import register_spaces
 from automemory_dagster.defs.pools import set_pool_limits
+from automemory_dagster.domain.errors import StateUnavailable
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import sweep
 from automemory_dagster.pipeline.pass_report import PassReport
@@ -24,19 +26,35 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Progress) -> PassReport:
-    """Sweep until nothing is due any more, then consolidate every space with something pending."""
+    """Sweep until nothing is due any more, then consolidate every space with something pending.
+
+    Raises:
+        StateUnavailable: Dagster's own storage cannot be used; what was stored until then stays.
+    """
     resources = {DEPLOYMENT: Deployment(lambda: automemory, progress)}
-    with _instance(automemory) as instance:
-        set_pool_limits(instance)
-        run_ids, problems = _sweep_all(definitions, automemory, instance, resources)
-        more_ids, published, more_problems = _consolidate_all(
-            definitions, automemory, instance, resources
-        )
+    try:
+        with _instance(automemory) as instance:
+            set_pool_limits(instance)
+            run_ids, problems = _sweep_all(definitions, automemory, instance, resources)
+            more_ids, published, more_problems = _consolidate_all(
+                definitions, automemory, instance, resources
+            )
+    except (SQLAlchemyError, OSError) as error:
+        raise StateUnavailable(
+            f"Dagster's own storage below {automemory.layout.dagster} cannot be used now; what was "
+            f"extracted and published until then stays. It says: {_first_line(error)}"
+        ) from error
     return PassReport(
         run_ids=(*run_ids, *more_ids),
         published=tuple(published),
         problems=(*problems, *more_problems),
     )
+
+
+def _first_line(error: Exception) -> str:
+    # The database's own words; SQLAlchemy adds the statement, which may hold anything.
+    cause = getattr(error, "orig", None) or error
+    return (str(cause).splitlines() or [type(cause).__name__])[0]
 
 
 @contextmanager

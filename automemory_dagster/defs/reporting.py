@@ -114,7 +114,6 @@ def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.Tabl
         records=[
             dg.TableRecord(
                 {
-                    "thread": entry.thread_id,
                     "title": titles.get(entry.thread_id, ""),
                     "outcome": entry.outcome.value,
                     "reason": entry.reason.value,
@@ -123,7 +122,7 @@ def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.Tabl
                     "usd": entry.usd,
                     "seconds": entry.duration_seconds,
                     "at": f"{entry.logged_at:%Y-%m-%d %H:%M:%S}",
-                "thread": entry.thread_id,
+                    "thread": entry.thread_id,
                 }
             )
             for entry in entries
