@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     phase1_max_running: int = Field(default=16, ge=1, le=1_024)
     batch_threads: int = Field(default=500, ge=1, le=10_000)
     transcript_budget_tokens: int = Field(default=150_000, ge=1_000, le=2_000_000)
-    lease_seconds: int = Field(default=3_600, ge=10, le=86_400)
+    lease_seconds: int = Field(default=600, ge=10, le=86_400)
     retry_seconds: int = Field(default=3_600, ge=0, le=86_400)
     retry_budget: int = Field(default=3, ge=1, le=100)
 
