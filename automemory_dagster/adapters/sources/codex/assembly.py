@@ -5,7 +5,7 @@ ones (a rollback, the end of a copy, the turn's last message) is applied when it
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ from automemory_dagster.domain.rollout import (
 )
 from automemory_dagster.domain.thread import MemoryMode
 
+_Handler = Callable[[dict[str, Any]], str]
 _AGENTS_OWN = (AgentMessage, ToolCall, ToolOutput)
 _MOST_LINES_REMEMBERED = 65_536
 
@@ -50,20 +51,24 @@ class Assembly:
     external: Counter[str] = field(default_factory=Counter)
     recognised: int = 0
     """Records of a known kind; 0 means that the file is no rollout."""
-    position: int = 0
-    """Number of the line being read, from 1; the caller sets it."""
     words: Conversation = field(init=False)
     tools: ToolTrack = field(init=False)
     copy: CopiedHistory = field(init=False)
     _copied_from: int | None = None
     _turn_before_copy: int = 0
     _is_first: bool = True
+    _handlers: dict[str, dict[str, str | _Handler]] = field(init=False)
+    """By kind and type: what takes a record, or the reason why it gives nothing."""
     _seen: RecentKeys = field(default_factory=lambda: RecentKeys(_MOST_LINES_REMEMBERED))
 
     def __post_init__(self) -> None:
         self.words = Conversation(self.holding)
         self.tools = ToolTrack(self.holding, self.external, self.mcp_allow)
         self.copy = CopiedHistory(self.thread_id)
+        self._handlers = {
+            "response_item": self._item_handlers(),
+            "event_msg": self._event_handlers(),
+        }
 
     def begin_file(self) -> None:
         """A new file of the same thread: a copy does not reach over from the last one."""
@@ -84,34 +89,42 @@ class Assembly:
         self._is_first = False
         if self.copy.is_open or self._copied_from is not None:
             self._pass_copy(record)
-        if (reason := plumbing.reason_of(kind, payload)) is not None:
+        name = payload.get("type")
+        handlers = self._handlers.get(kind)
+        handler = handlers.get(name) if handlers is not None and type(name) is str else None
+        if handler is None:
+            return self._take_other(record, line)
+        if isinstance(handler, str):
             self.recognised += 1
-            return reason
-        if record.timestamp is not None and self._is_repeated(line):
+            return handler
+        # Only where records carry a time: in generation B a person who says "continue" twice
+        # writes the same line twice.
+        if record.timestamp is not None and self._seen.add(hash(line)):
             return "duplicate"
-        self.words.position = self.position
-        self.tools.has_escapes = b"\\u" in line
-        if kind == "response_item":
-            return self._item(payload)
-        if kind == "event_msg":
-            return self._event(payload)
-        if kind == "inter_agent_communication":
-            self.recognised += 1
-            return self.words.mail(payload)
-        return self._unknown(kind or str(payload.get("type")))
+        self.recognised += 1
+        self.tools.line = line
+        return handler(payload)
 
     def finish(self) -> None:
         """The record is over: settle what only its end tells."""
         self._close_copy()
         self.words.finish()
 
-    def _is_repeated(self, line: bytes) -> bool:
-        """True for evidence that stands in the file a second time, byte by byte.
-
-        Only where records carry a time: in generation B a person who says "continue" twice writes
-        the same line twice.
-        """
-        return self._seen.add(hash(line))
+    def _take_other(self, record: Record, line: bytes) -> str:
+        kind, payload = record.kind, record.payload
+        if (reason := plumbing.KINDS.get(kind)) is not None:
+            self.recognised += 1
+            return reason
+        if record.timestamp is not None and self._seen.add(hash(line)):
+            return "duplicate"
+        if kind == "inter_agent_communication":
+            self.recognised += 1
+            return self.words.mail(payload)
+        name = str(payload.get("type"))
+        if kind in self._handlers:
+            self.recognised += 1
+            return self._unknown(f"{kind}/{name}")
+        return self._unknown(kind or name)
 
     # ---- records about the thread -----------------------------------------------------------
 
@@ -147,7 +160,7 @@ class Assembly:
 
     def _open_copy(self) -> None:
         if self._copied_from is None:
-            self._copied_from = self.position
+            self._copied_from = self.holding.position
 
     def _end_copy(self, *, keep_unanswered: bool = False) -> None:
         """Take the copied items away; the tail that no agent answered yet may be the thread's
@@ -174,27 +187,34 @@ class Assembly:
 
     # ---- items ------------------------------------------------------------------------------
 
-    def _item(self, payload: dict[str, Any]) -> str:
-        self.recognised += 1
-        kind = str(payload.get("type"))
-        match kind:
-            case "message":
-                return self._message(payload)
-            case "function_call":
-                facts = calls.function_call(payload)
-                arguments = payload.get("arguments")
-                return self.tools.call(facts, arguments if isinstance(arguments, str) else "")
-            case "custom_tool_call":
-                return self.tools.call(calls.custom_call(payload))
-            case "local_shell_call":
-                return self.tools.call(calls.local_shell_call(payload))
-            case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
-                return self.tools.output(str(payload.get("call_id") or ""), payload.get("output"))
-            case "web_search_call" | "tool_search_call":
-                return self.tools.search(payload)
-            case "agent_message":
-                return self.words.mail(payload)
-        return self._unknown(f"response_item/{kind}")
+    def _item_handlers(self) -> dict[str, str | _Handler]:
+        return {
+            **plumbing.ITEMS,
+            "message": self._message,
+            "function_call": self._function_call,
+            "custom_tool_call": self._custom_call,
+            "local_shell_call": self._local_shell_call,
+            "function_call_output": self._output,
+            "custom_tool_call_output": self._output,
+            "local_shell_call_output": self._output,
+            "web_search_call": self.tools.search,
+            "tool_search_call": self.tools.search,
+            "agent_message": self.words.mail,
+        }
+
+    def _function_call(self, payload: dict[str, Any]) -> str:
+        arguments = payload.get("arguments")
+        facts = calls.function_call(payload)
+        return self.tools.call(facts, arguments if isinstance(arguments, str) else "")
+
+    def _custom_call(self, payload: dict[str, Any]) -> str:
+        return self.tools.call(calls.custom_call(payload))
+
+    def _local_shell_call(self, payload: dict[str, Any]) -> str:
+        return self.tools.call(calls.local_shell_call(payload))
+
+    def _output(self, payload: dict[str, Any]) -> str:
+        return self.tools.output(str(payload.get("call_id") or ""), payload.get("output"))
 
     def _message(self, payload: dict[str, Any]) -> str:
         role = payload.get("role")
@@ -209,30 +229,29 @@ class Assembly:
 
     # ---- events -----------------------------------------------------------------------------
 
-    def _event(self, payload: dict[str, Any]) -> str:
-        self.recognised += 1
-        kind = str(payload.get("type"))
-        match kind:
-            case "user_message":
-                return self.words.user_event(payload)
-            case "agent_message":
-                self.words.cite(cited_in(payload.get("memory_citation")))
-                text = without_surrogates(str(payload.get("message") or ""))
-                return self.words.agent(text, payload.get("phase"), Stream.EVENT)
-            case "item_completed":
-                return self._completed(payload.get("item"))
-            case "exec_command_end":
-                return self.tools.command_event(payload)
-            case "patch_apply_end":
-                return self.tools.patch_event(payload)
-            case "mcp_tool_call_end":
-                return self.tools.mcp_event(payload)
-            case "thread_rolled_back":
-                self.words.roll_back(payload.get("num_turns"))
-                return "plumbing"
-        return self._unknown(f"event_msg/{kind}")
+    def _event_handlers(self) -> dict[str, str | _Handler]:
+        return {
+            **plumbing.EVENTS,
+            "user_message": self.words.user_event,
+            "agent_message": self._agent_event,
+            "item_completed": self._completed,
+            "exec_command_end": self.tools.command_event,
+            "patch_apply_end": self.tools.patch_event,
+            "mcp_tool_call_end": self.tools.mcp_event,
+            "thread_rolled_back": self._roll_back,
+        }
 
-    def _completed(self, item: Any) -> str:
+    def _agent_event(self, payload: dict[str, Any]) -> str:
+        self.words.cite(cited_in(payload.get("memory_citation")))
+        text = without_surrogates(str(payload.get("message") or ""))
+        return self.words.agent(text, payload.get("phase"), Stream.EVENT)
+
+    def _roll_back(self, payload: dict[str, Any]) -> str:
+        self.words.roll_back(payload.get("num_turns"))
+        return "plumbing"
+
+    def _completed(self, payload: dict[str, Any]) -> str:
+        item = payload.get("item")
         if not isinstance(item, dict):
             return "plumbing"
         kind = str(item.get("type"))

@@ -5,7 +5,7 @@ a turn is its answer, an unknown block is the harness's when only the items know
 from two streams are one message.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from automemory_dagster.adapters.sources.codex.holding import Held, Holding
@@ -37,8 +37,6 @@ class Conversation:
     holding: Holding
     cited: dict[str, None] = field(default_factory=dict)
     """Thread ids in memory citations, in order."""
-    position: int = 0
-    """Number of the line being read."""
     is_own: bool = True
     """False while copied history goes by: its citations are another thread's."""
     _mirrors: Mirrors = field(default_factory=Mirrors)
@@ -90,7 +88,8 @@ class Conversation:
         """Take a message in the user's role; gives the reason for the case that it gave no item."""
         words = message.human or ("\x00image" if message.has_image else "")
         key = words_key("human:", words) if words else ""
-        told = self._mirrors.match(key, stream, self.position) if words else None
+        position = self.holding.position
+        told = self._mirrors.match(key, stream, position) if words else None
         if told is not None:
             self._confirm(told.held, stream)
             return "duplicate"
@@ -105,11 +104,14 @@ class Conversation:
                     self._doubtful.append((held, tag))
             if stream is not Stream.ITEM:
                 self._confirmed += 1
-            self._mirrors.tell(key, stream, self.position, held)
-        reasons = [self._wrapped(wrapper) for wrapper in message.wrappers]
+            self._mirrors.tell(key, stream, position, held)
+        reason = ""
+        for wrapper in message.wrappers:
+            told_of = self._wrapped(wrapper)
+            reason = reason or told_of
         if message.has_image:
             return "image"
-        return next((reason for reason in reasons if reason), "injected")
+        return reason or "injected"
 
     def _confirm(self, held: Held | None, stream: Stream) -> None:
         if stream is not Stream.ITEM:
@@ -143,13 +145,14 @@ class Conversation:
         if not words.strip():
             return "plumbing"
         key = words_key("agent:", words)
-        told = self._mirrors.match(key, stream, self.position)
+        position = self.holding.position
+        told = self._mirrors.match(key, stream, position)
         if told is not None:
             if isinstance(phase, str) and told.held is not None and told.held is self._last_message:
                 self._phase(told.held, phase)
             return "duplicate"
         held = self.holding.add(AgentMessage(text=_bounded(words), is_final=False))
-        self._mirrors.tell(key, stream, self.position, held)
+        self._mirrors.tell(key, stream, position, held)
         self._last_message = held
         if isinstance(phase, str):
             self._phase(held, phase)
@@ -161,13 +164,13 @@ class Conversation:
             self._last_message = None
         if phase == "final_answer" and isinstance(held.body, AgentMessage):
             self._has_final = True
-            self.holding.replace(held, replace(held.body, is_final=True))
+            self.holding.replace(held, AgentMessage(text=held.body.text, is_final=True))
 
     def settle_turn(self) -> None:
         """The turn is over: where no phase told, its last message is its answer."""
         held = self._last_message
         if held is not None and not self._has_final and isinstance(held.body, AgentMessage):
-            self.holding.replace(held, replace(held.body, is_final=True))
+            self.holding.replace(held, AgentMessage(text=held.body.text, is_final=True))
         self._last_message, self._has_final = None, False
 
     def cite(self, thread_ids: list[str]) -> None:

@@ -15,9 +15,12 @@ _TAIL_BYTES = 6 << 10
 _TELLING = re2.compile(
     rb"(?i)(?:error|fail|exception|traceback|panic|fatal|denied|refused|not found|no such|cannot "
     rb"|unable to|warning|assert|timed? ?out|abort|[0-9]+ (?:passed|failed|errors?|tests?)"
-    rb"|exit(?:ed)?.{0,12}[1-9])"
+    rb"|exit(?:ed)?.{0,12}[1-9])[^\n]*"
 )
+"""Takes the rest of the line too, so that each line is found once."""
 _MOST_LINE_BYTES = 400
+_GAP_BYTES = 40
+"""About what the mark before a line costs."""
 
 
 def digest(text: str) -> tuple[str, int]:
@@ -42,17 +45,18 @@ def digest(text: str) -> tuple[str, int]:
 def _telling_lines(data: bytes, start: int, end: int, room: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     position = start
-    while position < end and room > 0:
-        found = _TELLING.search(data, position, end)
-        if found is None:
-            break
+    for found in _TELLING.finditer(data, start, end):
         line_start = max(data.rfind(b"\n", 0, found.start()) + 1, position)
         line_end = data.find(b"\n", found.end(), end) + 1 or end
+        if line_end <= position:
+            continue
         position = line_end
-        cost = line_end - line_start + 40
+        cost = line_end - line_start + _GAP_BYTES
         if line_end - line_start <= _MOST_LINE_BYTES and cost <= room:
             spans.append((line_start, line_end))
             room -= cost
+            if room <= _GAP_BYTES:
+                break
     return spans
 
 

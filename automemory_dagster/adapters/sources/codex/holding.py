@@ -56,16 +56,18 @@ class Holding:
     lines_kept: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     turn: int = 0
+    position: int = 0
+    """Number of the line being read."""
     _held: list[Held] = field(default_factory=list)
-    _queues: list[deque[Held]] = field(default_factory=lambda: [deque() for _ in range(6)])
+    _queues: list[deque[Held]] | None = None
+    """By rank, once there was no room; most threads never need them."""
     _line: _LineTally | None = None
-    _position: int = 0
     _bytes: int = 0
     _dead: int = 0
 
     def begin_line(self, position: int) -> None:
         """What is added until ``end_line`` belongs to a new line."""
-        self._position = position
+        self.position = position
         self._line = None
 
     def count_line(self, reason: str) -> None:
@@ -92,11 +94,12 @@ class Holding:
         if line is None:
             line = self._line = _LineTally()
         size = _size_of(body)
-        held = Held(self._position, self.turn, body, line, size)
+        held = Held(self.position, self.turn, body, line, size)
         line.items += 1
         self._held.append(held)
-        self._queues[_rank(body)].append(held)
         self._bytes += size
+        if self._queues is not None:
+            self._queues[_rank(body)].append(held)
         if self._bytes > self.max_bytes:
             self._evict()
         return held
@@ -107,7 +110,7 @@ class Holding:
             return
         size = _size_of(body)
         self._bytes += size - held.size
-        if _rank(body) != _rank(held.body):
+        if self._queues is not None and _rank(body) != _rank(held.body):
             self._queues[_rank(body)].append(held)
         held.body, held.size = body, size
 
@@ -154,6 +157,10 @@ class Holding:
         )
 
     def _evict(self) -> None:
+        if self._queues is None:
+            self._queues = [deque() for _ in range(6)]
+            for held in self.living():
+                self._queues[_rank(held.body)].append(held)
         for rank, queue in enumerate(self._queues):
             while self._bytes > self.max_bytes and queue:
                 held = queue.popleft()
@@ -185,6 +192,7 @@ _RANKS: dict[type, int] = {
 
 def _size_of(body: ItemBody) -> int:
     if isinstance(body, ToolCall):
-        return _ITEM_BYTES + sys.getsizeof(body.command) + sum(map(len, body.changed_files))
-    beside = len(body.question) if isinstance(body, HumanRequest) else 0
-    return _ITEM_BYTES + sys.getsizeof(body.text) + beside
+        size = _ITEM_BYTES + sys.getsizeof(body.command)
+        return size + sum(map(len, body.changed_files)) if body.changed_files else size
+    size = _ITEM_BYTES + sys.getsizeof(body.text)
+    return size + len(body.question) if isinstance(body, HumanRequest) else size

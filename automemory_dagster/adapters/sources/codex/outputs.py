@@ -24,7 +24,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DATA_URL = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=_-]+")
 _RUN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=_-"
 _RUN_WINDOW = 512
-_RUN = re.compile(r"[A-Za-z0-9+/=_-]{1024,}")
+_RUN_CHARS = 1024
+_RUN = re.compile(rf"[A-Za-z0-9+/=_-]{{{_RUN_CHARS},}}")
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ def without_noise(text: str, *, has_escapes: bool = True) -> str:
         text = _CONTROL.sub("", text)
     if "\r" in text:
         text = _REDRAWN.sub("", text.replace("\r\n", "\n")).replace("\r", "")
-    if len(text) > _RUN_WINDOW and _has_long_run(text):
+    if len(text) >= _RUN_CHARS and _may_hold_run(text) and _has_long_run(text):
         text = _RUN.sub("[base64 omitted]", text)
     return _DATA_URL.sub("[base64 omitted]", text) if ";base64," in text else text
 
@@ -118,6 +119,21 @@ def _read_parts(parts: list[Any]) -> OutputText:
 
 def _is_part(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def _may_hold_run(text: str) -> bool:
+    """False when blanks or line ends stand too close for a run; one look in about a thousand
+    characters."""
+    start, last = 0, len(text) - _RUN_CHARS
+    while start <= last:
+        end = start + _RUN_CHARS
+        at = text.rfind(" ", start, end)
+        if at < 0:
+            at = text.rfind("\n", start, end)
+        if at < 0:
+            return True
+        start = at + 1
+    return False
 
 
 def _has_long_run(text: str) -> bool:

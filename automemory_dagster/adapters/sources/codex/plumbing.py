@@ -107,6 +107,7 @@ _OPENING = re.compile(
     rb'\{"timestamp":"[^"\\]{0,64}",(?:"ordinal":\d{1,12},)?"type":"'
     rb'(?:event_msg","payload":\{"type":"(\w+)"|response_item","payload":\{"type":"(\w+)"|(\w+)")'
 )
+_BY_KIND = {"event_msg": EVENTS, "response_item": ITEMS}
 _EVENT_BYTES = {kind.encode(): reason for kind, reason in EVENTS.items()}
 _ITEM_BYTES = {kind.encode(): reason for kind, reason in ITEMS.items()}
 _KIND_BYTES = {kind.encode(): reason for kind, reason in KINDS.items()}
@@ -115,11 +116,11 @@ _BY_GROUP = (_KIND_BYTES, _EVENT_BYTES, _ITEM_BYTES, _KIND_BYTES)
 
 def reason_of(kind: str, payload: dict[str, Any]) -> str | None:
     """Why a record gives no evidence, when its kind alone tells; else None."""
-    if kind == "event_msg":
-        return EVENTS.get(payload.get("type"))  # type: ignore[arg-type]
-    if kind == "response_item":
-        return ITEMS.get(payload.get("type"))  # type: ignore[arg-type]
-    return KINDS.get(kind)
+    by_type = _BY_KIND.get(kind)
+    if by_type is None:
+        return KINDS.get(kind)
+    name = payload.get("type")
+    return by_type.get(name) if isinstance(name, str) else None
 
 
 def reason_by_first_bytes(line: bytes) -> str | None:

@@ -6,7 +6,6 @@ order, never time.
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -14,7 +13,12 @@ from automemory_dagster.adapters.sources.codex.assembly import Assembly
 from automemory_dagster.adapters.sources.codex.history import Stretch, stretches_of
 from automemory_dagster.adapters.sources.codex.lines import Line
 from automemory_dagster.adapters.sources.codex.plumbing import reason_by_first_bytes
-from automemory_dagster.adapters.sources.codex.records import parse_line, records_of
+from automemory_dagster.adapters.sources.codex.records import (
+    Record,
+    parse_line,
+    record_of,
+    records_of,
+)
 from automemory_dagster.domain.errors import RolloutUnreadable
 from automemory_dagster.domain.rollout import Reading, ReadReport
 from automemory_dagster.domain.thread import ThreadId
@@ -65,10 +69,8 @@ class _Reader:
             return
         stream, ordinal, byte = stretch.stream, stretch.end_ordinal, stretch.end_byte
         for line in stream:
-            end = ordinal
-            if byte is not None and ordinal is None and stream.line_start >= byte:
-                end = -1
-            self._take_line(line, end)
+            is_undone = byte is not None and ordinal is None and stream.line_start >= byte
+            self._take_line(line, -1 if is_undone else ordinal)
         self._bytes_read += stream.bytes_read
         if stream.is_damaged:
             self._holding.count_line("malformed")
@@ -109,7 +111,9 @@ class _Reader:
         except orjson.JSONDecodeError:
             value = None
         if type(value) is dict:
-            self._take_object(value, line, end_ordinal)
+            record = record_of(value)
+            for each in (record,) if record is not None else records_of(value):
+                self._take_record(each, line, end_ordinal)
             return
         parsed = parse_line(line)
         for _ in range(parsed.fragments):
@@ -119,17 +123,16 @@ class _Reader:
         for value in parsed.objects:
             # A line that holds several records cannot stand for each of them.
             own = repr(value).encode("utf-8", "surrogatepass")
-            self._take_object(value, own + b"\\u", end_ordinal)
+            for record in records_of(value):
+                self._take_record(record, own + b"\\u", end_ordinal)
 
-    def _take_object(self, value: dict[str, Any], line: bytes, end_ordinal: int | None) -> None:
-        assembly, holding = self._assembly, self._holding
-        for record in records_of(value):
-            assembly.position = holding.lines_read + 1
-            holding.begin_line(assembly.position)
-            if end_ordinal is not None and (record.ordinal or 0) >= end_ordinal:
-                holding.count_line("rolled_back")
-            else:
-                holding.end_line(assembly.take(record, line))
+    def _take_record(self, record: Record, line: bytes, end_ordinal: int | None) -> None:
+        holding = self._holding
+        holding.begin_line(holding.lines_read + 1)
+        if end_ordinal is not None and (record.ordinal or 0) >= end_ordinal:
+            holding.count_line("rolled_back")
+        else:
+            holding.end_line(self._assembly.take(record, line))
 
 
 def _document(stretch: Stretch) -> bytes | None:

@@ -68,16 +68,21 @@ def parse_line(data: bytes) -> ParsedLine:
     return ParsedLine(fragments=1)
 
 
+def record_of(value: dict[str, Any]) -> Record | None:
+    """The record of one JSON object as generations C and D write it; None: see ``records_of``."""
+    kind, payload = value.get("type"), value.get("payload")
+    if type(kind) is not str or type(payload) is not dict:
+        return None
+    ordinal = value.get("ordinal")
+    timestamp = value.get("timestamp")
+    return Record(kind, payload, timestamp, ordinal if type(ordinal) is int else None)
+
+
 def records_of(value: dict[str, Any]) -> Sequence[Record]:
     """The records of one JSON object: one, or many when it is a whole file of generation A."""
-    kind, payload = value.get("type"), value.get("payload")
-    if type(kind) is str and type(payload) is dict:
-        ordinal = value.get("ordinal")
-        return (
-            Record(
-                kind, payload, value.get("timestamp"), ordinal if type(ordinal) is int else None
-            ),
-        )
+    record = record_of(value)
+    if record is not None:
+        return (record,)
     items = value.get("items")
     if isinstance(value.get("session"), dict) and isinstance(items, list):
         bare = [_bare(item) if isinstance(item, dict) else Record("", {}) for item in items]

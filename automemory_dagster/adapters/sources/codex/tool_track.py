@@ -52,8 +52,8 @@ class ToolTrack:
     mcp_allow: Collection[str] = ()
     is_counting: bool = True
     """False while copied history goes by: its uses of outside sources are another thread's."""
-    has_escapes: bool = True
-    """False when the line being read holds no escaped character but the common ones."""
+    line: bytes = b"\\u"
+    """The line being read; without ``\\u`` it holds no escaped character but the common ones."""
     _open: dict[str, _Open] = field(default_factory=dict)
     _seen: RecentKeys = field(default_factory=lambda: RecentKeys(_MOST_SEEN))
     _script: _Open | None = None
@@ -65,9 +65,9 @@ class ToolTrack:
             return "duplicate"
         if self.is_counting:
             self._count(facts)
-        call = _clean_call(facts.call) if self.has_escapes else facts.call
-        opened = _Open(self.holding.add(call), facts, arguments=arguments)
-        opened.reads_memory = reads_memory(call.command)
+        call = _clean_call(facts.call) if b"\\u" in self.line else facts.call
+        opened = _Open(self.holding.add(call), facts, reads_memory(call.command))
+        opened.arguments = arguments
         if call_id:
             self._remember(call_id, opened)
         if facts.is_code_mode:
@@ -80,23 +80,24 @@ class ToolTrack:
         if opened is not None and opened.facts.call.tool in QUESTION_TOOLS:
             return self._answers(opened, output)
         read = read_output(output)
-        text = without_surrogates(read.text) if self.has_escapes else read.text
-        text = without_noise(text, has_escapes=self.has_escapes).strip("\n")
+        has_escapes = b"\\u" in self.line
+        text = without_surrogates(read.text) if has_escapes else read.text
+        text = without_noise(text, has_escapes=has_escapes).strip("\n")
         if is_memory_text(text) or (opened is not None and opened.reads_memory):
             return "own_memory"
         text, omitted = digest(text)
-        if not text and read.exit_code is None and read.has_image:
+        code = read.exit_code
+        if not text and code is None and read.has_image:
             return "image"
-        body = ToolOutput(
-            call_id=call_id, text=text, exit_code=read.exit_code, omitted_bytes=omitted
-        )
+        if opened is not None:
+            if opened.event_text and text in ("", "{}"):
+                text = opened.event_text
+            if code is None and opened.exit_codes:
+                code = _worst(opened.exit_codes)
+        body = ToolOutput(call_id=call_id, text=text, exit_code=code, omitted_bytes=omitted)
         if opened is None:
             self.holding.add(body)
             return ""
-        if body.text in ("", "{}") and opened.event_text:
-            body = replace(body, text=opened.event_text)
-        if body.exit_code is None and opened.exit_codes:
-            body = replace(body, exit_code=_worst(opened.exit_codes))
         if opened.output is not None and opened.output.is_alive:
             return self._again(opened.output, body)
         opened.output = self.holding.add(body)
