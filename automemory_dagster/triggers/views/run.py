@@ -36,11 +36,16 @@ def show_pass(
     else:
         _print(console, automemory, entries, report, seconds)
         for entry in failed:
-            console.print(f"failed: {entry.thread_id}: {entry.detail}", style="red", markup=False)
+            console.print(
+                f"failed: {entry.thread_id}: {entry.detail}",
+                style="red",
+                markup=False,
+                soft_wrap=True,
+            )
         for problem in report.problems:
-            console.print(problem, style="red", markup=False, highlight=False)
+            console.print(problem, style="red", markup=False, highlight=False, soft_wrap=True)
         if not (handled or failed or report.published or report.problems):
-            console.print(_nothing(automemory), markup=False, highlight=False)
+            console.print(_nothing(automemory), markup=False, highlight=False, soft_wrap=True)
     return 1 if failed or report.problems else 0
 
 

@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 
-def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    """A table whose cells are taken literally: a title with brackets is no markup."""
-    built = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Group:
+    """A table under its title; cells are taken literally, since brackets in them are no markup."""
+    built = Table(header_style="bold", box=None, pad_edge=False)
     for header in headers:
         is_number = bool(rows) and all(
             isinstance(row[len(built.columns)], int | float) for row in rows
@@ -19,7 +19,7 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) 
         built.add_column(header, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         built.add_row(*(Text(str(cell)) for cell in row))
-    return built
+    return Group(Text(title, style="italic"), built)
 
 
 def print_json(console: Console, value: object) -> None:
