@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from automemory_dagster.domain.outcome import LogEntry
-from automemory_dagster.triggers.views.table import iso, moment, print_json, table
+from automemory_dagster.triggers.views.table import iso, print_json, table
 from automemory_dagster.wiring import Automemory
 
 
@@ -28,22 +28,24 @@ def show_log(
     console.print(
         table(
             "Extraction log",
-            ("at (UTC)", "outcome", "reason", "thread", "title", "tokens", "USD", "seconds"),
+            ("at (UTC)", "outcome", "thread", "title"),
             [
                 (
-                    moment(entry.logged_at),
-                    entry.outcome,
-                    entry.reason,
+                    f"{entry.logged_at:%m-%d %H:%M}",
+                    _outcome(entry),
                     entry.thread_id,
                     titles.get(entry.thread_id, ""),
-                    entry.input_tokens,
-                    entry.usd,
-                    entry.duration_seconds,
                 )
                 for entry in entries
             ],
         )
     )
+
+
+def _outcome(entry: LogEntry) -> str:
+    if entry.outcome.value == entry.reason.value:
+        return entry.outcome.value
+    return f"{entry.outcome}: {entry.reason}"
 
 
 def _json(entry: LogEntry, title: str) -> object:

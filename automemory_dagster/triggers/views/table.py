@@ -8,6 +8,9 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+_WHOLE = ("at (UTC)", "thread", "outcome", "reason", "gate")
+"""Columns that lose their use when they are broken over lines."""
+
 
 def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> Group:
     """A table under its title; cells are taken literally, since brackets in them are no markup."""
@@ -16,7 +19,12 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) 
         is_number = bool(rows) and all(
             isinstance(row[len(built.columns)], int | float) for row in rows
         )
-        built.add_column(header, justify="right" if is_number else "left", overflow="fold")
+        built.add_column(
+            header,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=header in _WHOLE,
+        )
     for row in rows:
         built.add_row(*(Text(str(cell)) for cell in row))
     return Group(Text(title, style="italic"), built)
