@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError, field_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from automemory_dagster.domain.errors import SettingsError
+from automemory_dagster.domain.rollout import FETCH_COMMANDS
 from automemory_dagster.domain.thread import SourceKind
 
 PREFIX = "AUTOMEMORY_"
@@ -59,6 +60,8 @@ class Settings(BaseSettings):
     disable_on_external_context: bool = False
     mcp_allow: Words = ()
     """MCP servers that do not count as external context."""
+    fetch_commands: Words = FETCH_COMMANDS
+    """Shell commands that count as fetching a page; a lone ``-`` stands for none."""
     split_by_project: bool = False
     """One memory space a project instead of one a Codex home."""
 

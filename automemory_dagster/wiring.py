@@ -160,6 +160,7 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
         space_for=_spaces(settings, choice),
         redact=secrets.redact,
         mcp_allow=settings.mcp_allow,
+        fetch_commands=settings.fetch_commands,
     )
     return Automemory(
         settings=settings,

@@ -11,6 +11,24 @@ from enum import IntEnum
 from automemory_dagster.domain.thread import MemoryMode
 
 
+FETCH_COMMANDS = (
+    "curl",
+    "wget",
+    "aria2c",
+    "lynx",
+    "w3m",
+    "httpie",
+    "http",
+    "https",
+    "xh",
+    "Invoke-WebRequest",
+    "Invoke-RestMethod",
+    "iwr",
+    "irm",
+)
+"""Shell commands that read from the network, where no setting names others."""
+
+
 class Tier(IntEnum):
     """How much a kind of evidence is worth; the budget is filled in this order, newest first inside
     a tier."""

@@ -12,6 +12,7 @@ from typing import Any
 from automemory_dagster.adapters.sources.codex import calls, plumbing
 from automemory_dagster.adapters.sources.codex.conversation import Conversation
 from automemory_dagster.adapters.sources.codex.copies import CopiedHistory
+from automemory_dagster.adapters.sources.codex.external import fetch_test
 from automemory_dagster.adapters.sources.codex.holding import Held, Holding
 from automemory_dagster.adapters.sources.codex.memory_text import (
     cited_in,
@@ -26,6 +27,7 @@ from automemory_dagster.adapters.sources.codex.recent import RecentKeys
 from automemory_dagster.adapters.sources.codex.records import Record, without_surrogates
 from automemory_dagster.adapters.sources.codex.tool_track import ToolTrack
 from automemory_dagster.domain.rollout import (
+    FETCH_COMMANDS,
     AgentMessage,
     HumanRequest,
     ToolCall,
@@ -45,6 +47,7 @@ class Assembly:
 
     thread_id: str
     mcp_allow: Collection[str] = ()
+    fetch_commands: Collection[str] = FETCH_COMMANDS
     holding: Holding = field(default_factory=Holding)
     memory_mode: MemoryMode = MemoryMode.ENABLED
     unknown_types: Counter[str] = field(default_factory=Counter)
@@ -63,7 +66,8 @@ class Assembly:
 
     def __post_init__(self) -> None:
         self.words = Conversation(self.holding)
-        self.tools = ToolTrack(self.holding, self.external, self.mcp_allow)
+        is_fetch = fetch_test(tuple(self.fetch_commands))
+        self.tools = ToolTrack(self.holding, self.external, self.mcp_allow, is_fetch)
         self.copy = CopiedHistory(self.thread_id)
         self._handlers = {
             "response_item": self._item_handlers(),

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from automemory_dagster.adapters.sources.codex.code_mode import read_script
-from automemory_dagster.adapters.sources.codex.external import is_fetch, mcp_server
+from automemory_dagster.adapters.sources.codex.external import mcp_server
 from automemory_dagster.adapters.sources.codex.patches import PATCH_BEGIN, changed_files, patch_in
 from automemory_dagster.domain.cut import cut_middle
 from automemory_dagster.domain.rollout import ToolCall
@@ -35,7 +35,8 @@ class CallFacts:
 
     call: ToolCall
     mcp_servers: tuple[str, ...] = ()
-    is_fetch: bool = False
+    shell: str = ""
+    """The whole of the shell commands it runs."""
     is_code_mode: bool = False
 
 
@@ -75,7 +76,7 @@ def custom_call(payload: dict[str, Any]) -> CallFacts:
         is_shell=bool(command),
         changed_files=changed_files(script.patch),
     )
-    return CallFacts(call, script.mcp_servers, is_fetch(command), is_code_mode=True)
+    return CallFacts(call, script.mcp_servers, command, is_code_mode=True)
 
 
 def local_shell_call(payload: dict[str, Any]) -> CallFacts:
@@ -100,7 +101,7 @@ def shell_call(call_id: str, tool: str, command: str | list[Any]) -> CallFacts:
         is_shell=not is_patch,
         changed_files=changed_files(line),
     )
-    return CallFacts(call, is_fetch=not is_patch and is_fetch(line))
+    return CallFacts(call, (), "" if is_patch else line)
 
 
 def _other_call(call_id: str, name: str, text: str) -> CallFacts:

@@ -25,7 +25,7 @@ from automemory_dagster.adapters.sources.codex.state_database import (
     ThreadIndex,
 )
 from automemory_dagster.domain.redaction import Redact
-from automemory_dagster.domain.rollout import Reading
+from automemory_dagster.domain.rollout import FETCH_COMMANDS, Reading
 from automemory_dagster.domain.thread import SpaceId, Thread, ThreadId
 from automemory_dagster.ports import CatalogueChanges, ChangedFile, KnownRollout
 
@@ -41,10 +41,12 @@ class CodexSource:
         redact: Redact,
         name: str = "codex",
         mcp_allow: Collection[str] = (),
+        fetch_commands: Collection[str] = FETCH_COMMANDS,
     ) -> None:
         self._home = home
         self._name = name
         self._mcp_allow = frozenset(mcp_allow)
+        self._fetch_commands = tuple(fetch_commands)
         self._reader = ThreadReader(source=name, redact=redact, space_for=space_for)
         self._index = CachedThreadIndex(home)
         self._ids: dict[tuple[str, int, int], ThreadId] = {}
@@ -101,6 +103,7 @@ class CodexSource:
             thread_id=thread.thread_id,
             home=self._home,
             mcp_allow=self._mcp_allow,
+            fetch_commands=self._fetch_commands,
         )
 
     def _paths_of(self, thread: Thread) -> list[Path]:

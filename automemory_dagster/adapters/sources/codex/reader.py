@@ -20,7 +20,7 @@ from automemory_dagster.adapters.sources.codex.records import (
     records_of,
 )
 from automemory_dagster.domain.errors import RolloutUnreadable
-from automemory_dagster.domain.rollout import Reading, ReadReport
+from automemory_dagster.domain.rollout import FETCH_COMMANDS, Reading, ReadReport
 from automemory_dagster.domain.thread import ThreadId
 
 _MAX_DOCUMENT_BYTES = 64 << 20
@@ -33,6 +33,7 @@ def read_rollout(
     thread_id: ThreadId,
     home: Path,
     mcp_allow: Collection[str] = (),
+    fetch_commands: Collection[str] = FETCH_COMMANDS,
 ) -> Reading:
     """Read the evidence of one thread.
 
@@ -40,12 +41,12 @@ def read_rollout(
         paths: the thread's files in order, oldest first; one that moved meanwhile is looked for in
         ``home``. thread_id: the thread's own id, which tells its records from copied ones. home:
         the Codex home, where pages of the same thread are found. mcp_allow: MCP servers whose use
-        is no external context.
+        is no external context. fetch_commands: programs that fetch, by the names a shell knows.
 
     Raises:
         RolloutUnreadable: the files are gone, empty, or hold no rollout record.
     """
-    reader = _Reader(Assembly(str(thread_id), mcp_allow))
+    reader = _Reader(Assembly(str(thread_id), mcp_allow, fetch_commands))
     for stretch in stretches_of(paths, thread_id, home):
         reader.read_file(stretch)
     return reader.finish([path.name for path in paths])

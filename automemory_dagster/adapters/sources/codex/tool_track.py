@@ -14,7 +14,11 @@ import orjson
 
 from automemory_dagster.adapters.sources.codex.calls import CallFacts, shell_call
 from automemory_dagster.adapters.sources.codex.digest import digest
-from automemory_dagster.adapters.sources.codex.external import external_mcp
+from automemory_dagster.adapters.sources.codex.external import (
+    IsFetch,
+    external_mcp,
+    fetch_test,
+)
 from automemory_dagster.adapters.sources.codex.holding import Held, Holding
 from automemory_dagster.adapters.sources.codex.memory_text import is_memory_text, reads_memory
 from automemory_dagster.adapters.sources.codex.messages import read_answers
@@ -22,7 +26,7 @@ from automemory_dagster.adapters.sources.codex.outputs import read_output, witho
 from automemory_dagster.adapters.sources.codex.patches import changed_files_of_event
 from automemory_dagster.adapters.sources.codex.recent import RecentKeys
 from automemory_dagster.adapters.sources.codex.records import without_surrogates
-from automemory_dagster.domain.rollout import HumanRequest, ToolCall, ToolOutput
+from automemory_dagster.domain.rollout import FETCH_COMMANDS, HumanRequest, ToolCall, ToolOutput
 
 QUESTION_TOOLS = frozenset({"request_user_input", "request_user_input_async"})
 _MOST_OPEN = 256
@@ -50,6 +54,7 @@ class ToolTrack:
     holding: Holding
     external: Counter[str]
     mcp_allow: Collection[str] = ()
+    is_fetch: IsFetch = field(default_factory=lambda: fetch_test(FETCH_COMMANDS))
     is_counting: bool = True
     """False while copied history goes by: its uses of outside sources are another thread's."""
     line: bytes = b"\\u"
@@ -188,7 +193,7 @@ class ToolTrack:
             self._open.pop(next(iter(self._open)))
 
     def _count(self, facts: CallFacts) -> None:
-        if facts.is_fetch:
+        if facts.shell and self.is_fetch(facts.shell):
             self.external["fetch"] += 1
         if facts.mcp_servers:
             self.external.update(external_mcp(facts.mcp_servers, self.mcp_allow))
