@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -182,9 +183,20 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
     )
 
 
-@cache
 def shared_automemory() -> Automemory:
-    """The process's own deployment; the first call reads the environment and opens the database."""
+    """The process's own deployment; the first call reads the environment and opens the database.
+
+    Safe from many threads: sensors look side by side, and one deployment serves them all.
+    """
+    with _SHARING:
+        return _opened_once()
+
+
+_SHARING = threading.Lock()
+
+
+@cache
+def _opened_once() -> Automemory:
     return open_automemory()
 
 

@@ -1,12 +1,16 @@
 """The file of a SQLite store: made once, private, with a write-ahead log.
 
-The trap: switching the journal needs the file for itself and does not wait for it as other
-statements do, so two processes that start together can see "database is locked" at once.
+Two traps. Switching the journal needs the file for itself and does not wait for it as other
+statements do, so two processes that start together can see "database is locked" at once. And a file
+that SQLite has open must not be opened and closed beside it: the close drops every lock that this
+process holds on the file, another process then takes itself for the last one and deletes the log,
+and this one reads a "malformed" database from there on.
 """
 
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from automemory_dagster.domain.errors import StateUnavailable
@@ -21,14 +25,19 @@ def prepare_sqlite_file(path: Path, *, label: str, wait_seconds: float) -> None:
         StateUnavailable: it cannot be made or opened, is locked, or is no SQLite file.
     """
     try:
-        # Memory is private: the file is its owner's alone, and the log files beside it follow it.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _make_private_file(path)
         _switch_to_write_ahead_log(path, wait_seconds)
     except (OSError, sqlite3.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise StateUnavailable(
             f"The state store ({label}) cannot be opened; nothing was changed. It says: {reason}"
         ) from error
+
+
+def _make_private_file(path: Path) -> None:
+    # Memory is private: the file is its owner's alone, and the log files beside it follow it.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def file_identity(path: Path) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from automemory_dagster.adapters.state import SqlStateStore, open_state_store
 from automemory_dagster.domain.errors import StateSchemaMismatch, StateUnavailable
+from automemory_dagster.domain.job import JobKind
 from tests.adapters.state.builders import a_thread, an_id, claimed, extract
 
 
@@ -209,3 +210,25 @@ def test_what_was_half_written_when_a_process_died_is_not_there(sqlite_url: str)
 
         with store.database.reading() as connection:
             assert connection.execute(text("SELECT count(*) FROM jobs")).scalar_one() == 1
+
+
+def test_a_second_store_on_the_same_file_does_not_cost_the_first_its_locks(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path / 'state.sqlite'}"
+    first = open_state_store(url)
+    first.record([])
+    list(first.thread_states())
+    open_state_store(url)
+    # Another process that ends in order takes itself for the last one when our locks are gone.
+    script = (
+        "from automemory_dagster.adapters.state import open_state_store\n"
+        "from automemory_dagster.domain.thread import SpaceId\n"
+        "from datetime import UTC, datetime\n"
+        f"store = open_state_store({url!r})\n"
+        "store.request_consolidation(SpaceId('s'), now=datetime.now(UTC))\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+    assert first.job(JobKind.CONSOLIDATE, "s") is not None
+    assert (tmp_path / "state.sqlite-wal").exists()
