@@ -13,6 +13,7 @@ SPACES_PARTITIONS = "spaces"
 
 CANDIDATE_ROLLOUT = "candidate_rollout"
 STAGE1_OUTPUT = "stage1_output"
+SELECTABLE_OUTPUTS = "selectable_outputs"
 MEMORY = "memory"
 
 SWEEP_JOB = "sweep"
@@ -29,6 +30,7 @@ PHASE2_POOL_LIMIT = 1
 
 IDLE_SENSOR = "idle_rollouts"
 PENDING_SENSOR = "memory_pending"
+HOUSEKEEPING_SCHEDULE = "daily_housekeeping"
 
 SINGLETON_TAG = "automemory/singleton"
 
@@ -39,8 +41,11 @@ def thread_run_key(thread_id: str, source_updated_at: int, attempt: int) -> str:
     return f"{thread_id}:{source_updated_at}:{attempt}"
 
 
-def batch_run_key(members: Iterable[str], asked: int) -> str:
-    """The identity of one batch: its members' run keys whatever their order, and how often it was
-    asked for."""
+def batch_run_key(members: Iterable[str], asked_at: int) -> str:
+    """The identity of one asking for one batch: its members' run keys whatever their order, and
+    when it was asked for, in Unix seconds.
+
+    The moment and not a count: a batch may come back after another one, when its count begins anew.
+    """
     digest = hashlib.sha256("\n".join(sorted(members)).encode()).hexdigest()
-    return f"batch:{digest[:32]}:{asked}"
+    return f"batch:{digest[:32]}:{asked_at}"

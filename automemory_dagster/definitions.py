@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from automemory_dagster.defs.consolidation import consolidate
+from automemory_dagster.defs.consolidation import consolidate, selectable_outputs
 from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
 from automemory_dagster.defs.extraction import extract_threads
 from automemory_dagster.defs.jobs import (
@@ -14,7 +14,7 @@ from automemory_dagster.defs.jobs import (
 from automemory_dagster.defs.sensors import idle_rollouts, memory_pending
 
 defs = dg.Definitions(
-    assets=[extract_threads, consolidate],
+    assets=[extract_threads, selectable_outputs, consolidate],
     jobs=[sweep_job, consolidate_job, housekeeping_job],
     sensors=[idle_rollouts, memory_pending],
     schedules=[housekeeping_schedule],

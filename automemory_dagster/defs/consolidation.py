@@ -11,6 +11,7 @@ from automemory_dagster.defs import memory_metadata, reporting
 from automemory_dagster.defs.checks import CHECK_SPECS, check_memory
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.partitions import partitions_of_run, spaces
+from automemory_dagster.domain.errors import AutomemoryError, PermanentError
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import phase2
 from automemory_dagster.pipeline.phase2_result import Consolidated, NothingChanged, Skipped
@@ -20,11 +21,22 @@ from automemory_dagster.wiring import Automemory
 class ConsolidateConfig(dg.Config):
     """What to consolidate; nothing said means every space with something pending."""
 
-    space_ids: list[str] = Field(default_factory=list)
-    """These spaces only."""
+    space_ids: list[str] = Field(default_factory=list, description="These memory spaces only.")
+    force: bool = Field(
+        default=False,
+        description="Consolidate even when nothing is pending or the space rests.",
+    )
 
-    force: bool = False
-    """Consolidate even when nothing is pending or the space rests."""
+
+selectable_outputs = dg.AssetSpec(
+    contract.SELECTABLE_OUTPUTS,
+    # It stands between two partition sets that are no function of each other: with a partitioned
+    # asset above it, Dagster refuses to run a partitioned one without a partition.
+    deps=[contract.STAGE1_OUTPUT],
+    group_name="phase2",
+    description="All stage-1 outputs together, as the state store holds them for phase 2.",
+    kinds={"table"},
+)
 
 
 @dg.multi_asset(
@@ -32,8 +44,7 @@ class ConsolidateConfig(dg.Config):
     specs=[
         dg.AssetSpec(
             contract.MEMORY,
-            # A space rests on all its threads, and its partitions are no function of theirs.
-            deps=[dg.AssetDep(contract.STAGE1_OUTPUT, partition_mapping=dg.AllPartitionMapping())],
+            deps=[contract.SELECTABLE_OUTPUTS],
             skippable=True,
             group_name="phase2",
             description="The published memory of one space. Its metadata is the extraction log.",
@@ -61,14 +72,40 @@ def consolidate(
     with reporting.failures_for_dagster():
         automemory = deployment.open()
         asked = partitions_of_run(context)
-        named = [SpaceId(key) for key in (*asked, *config.space_ids)]
-        for space_id in named or _pending(automemory):
-            _consolidate_one(context, automemory, space_id, is_forced=config.force or bool(asked))
+        space_ids = _chosen(automemory, [*asked, *config.space_ids])
+        if not space_ids:
+            context.log.info("no space has anything to consolidate")
+        failures = []
+        for space_id in space_ids:
+            try:
+                _consolidate_one(
+                    context, automemory, space_id, is_forced=config.force or bool(asked)
+                )
+            except AutomemoryError as error:
+                # The other spaces have no part in it.
+                context.log.error(f"{space_id}: {error}")
+                failures.append((space_id, error))
         yield from check_memory(automemory)
+    if failures:
+        raise reporting.consolidation_failure(failures, of=len(space_ids)) from failures[0][1]
 
 
-def _pending(automemory: Automemory) -> Sequence[SpaceId]:
-    return [space.space_id for space in automemory.store.spaces() if space.has_pending_changes]
+def _chosen(automemory: Automemory, named: Sequence[str]) -> Sequence[SpaceId]:
+    """The spaces that are named, else those with something pending.
+
+    Raises:
+        PermanentError: a name is no space's.
+    """
+    known = automemory.store.spaces()
+    if not named:
+        return [space.space_id for space in known if space.has_pending_changes]
+    ids = {space.space_id for space in known}
+    if unknown := [name for name in named if name not in ids]:
+        raise PermanentError(
+            f"No memory space is called {', '.join(unknown)}; nothing was consolidated. "
+            f"Known: {', '.join(sorted(ids)) or 'none yet'}."
+        )
+    return list(dict.fromkeys(map(SpaceId, named)))
 
 
 def _consolidate_one(

@@ -1,7 +1,7 @@
 """Phase 1 in Dagster: the op that sweeps, extracts many threads and logs one materialization
 each."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 from pydantic import Field
@@ -13,21 +13,31 @@ from automemory_dagster.defs.partitions import partitions_of_run, register_candi
 from automemory_dagster.domain.outcome import Outcome
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.pipeline import phase1, sweep
-from automemory_dagster.wiring import Automemory
 
 
 class ExtractConfig(dg.Config):
-    """What to extract; nothing said means whatever is due."""
+    """What to extract; nothing said means whatever is due.
 
-    thread_ids: list[str] = Field(default_factory=list)
-    """These threads only."""
+    The descriptions are what the launchpad shows; it does not read docstrings.
+    """
 
-    force: bool = False
-    """Waive the gates of timing (not idle, too old, up to date, in backoff, exhausted) for the
-    named threads, or the first two for all when none is named; those of consent always hold."""
-
-    limit: int = 0
-    """At most this many threads, newest first; 0: as many as the setting ``batch_threads`` says."""
+    thread_ids: list[str] = Field(default_factory=list, description="These threads only.")
+    force: bool = Field(
+        default=False,
+        description=(
+            "Waive the gates of timing (not idle, too old, up to date, in backoff, exhausted) for "
+            "the threads named; for all that wait but those up to date when none is named. What "
+            "consent forbids stays forbidden."
+        ),
+    )
+    limit: int = Field(
+        default=0,
+        ge=0,
+        description=(
+            "At most this many threads, newest first, when none is named; 0: as many as the "
+            "setting batch_threads says."
+        ),
+    )
 
 
 @dg.multi_asset(
@@ -77,25 +87,16 @@ def extract_threads(
             limit=config.limit or automemory.settings.batch_threads,
         )
         chosen = sweep.choose_threads(automemory.sweep_world, request)
-        _report_candidates(context, automemory, {*report.changed, *chosen}, asked=asked)
+        for state in register_candidates(
+            context.instance,
+            automemory,
+            {*report.changed, *chosen},
+            changed={*report.changed, *asked},
+        ):
+            context.log_event(reporting.candidate_materialization(state))
         results = _extract(context, deployment, chosen, is_asked_for=request.is_forced)
     reporting.report_batch(context, results, is_asked_for=bool(request.thread_ids))
     yield from ()
-
-
-def _report_candidates(
-    context: dg.AssetExecutionContext,
-    automemory: Automemory,
-    thread_ids: Collection[ThreadId],
-    *,
-    asked: Collection[str],
-) -> None:
-    """One event for each new candidate, and for each that this run was launched for."""
-    new = register_candidates(context.instance, automemory, thread_ids)
-    seen = {state.thread.thread_id for state in new}
-    again = [ThreadId(key) for key in asked if key not in seen]
-    for state in (*new, *automemory.store.thread_states(thread_ids=again)):
-        context.log_event(reporting.candidate_materialization(state))
 
 
 def _extract(

@@ -7,7 +7,7 @@ from automemory_dagster.defs import reporting
 from automemory_dagster.defs.consolidation import consolidate
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.extraction import extract_threads
-from automemory_dagster.defs.partitions import retire_partitions
+from automemory_dagster.defs.partitions import move_window
 
 sweep_job = dg.define_asset_job(
     contract.SWEEP_JOB,
@@ -26,14 +26,16 @@ consolidate_job = dg.define_asset_job(
 )
 
 
-@dg.op
+@dg.op(description="Makes the partition set the newest candidates again; history stays.")
 def retire_old_partitions(
     context: dg.OpExecutionContext, deployment: dg.ResourceParam[Deployment]
 ) -> None:
     """Take the partition keys of threads that left the live window out of the set."""
     with reporting.failures_for_dagster():
-        gone = retire_partitions(context.instance, deployment.open())
-    context.log.info(f"{len(gone)} partition keys retired; their history stays")
+        move = move_window(context.instance, deployment.open())
+    context.log.info(
+        f"{len(move.retired)} partition keys retired, {len(move.added)} added; history stays"
+    )
 
 
 @dg.job(
@@ -46,8 +48,9 @@ def housekeeping_job() -> None:
 
 
 housekeeping_schedule = dg.ScheduleDefinition(
-    name="daily_housekeeping",
+    name=contract.HOUSEKEEPING_SCHEDULE,
     job=housekeeping_job,
     cron_schedule="17 3 * * *",
     default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Every night, when a sweep is least likely to wait for it.",
 )

@@ -5,7 +5,9 @@ are registered and housekeeping retires those that left the window; the state st
 thread.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import dagster as dg
 
@@ -23,12 +25,17 @@ _OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD}
 
 
 def register_candidates(
-    instance: dg.DagsterInstance, automemory: Automemory, thread_ids: Collection[ThreadId]
+    instance: dg.DagsterInstance,
+    automemory: Automemory,
+    thread_ids: Collection[ThreadId],
+    *,
+    changed: Collection[str],
 ) -> list[ThreadState]:
     """Add the candidates among these threads, and their spaces, to the partition sets.
 
-    Gives those that were not there before. The set stays under ``max_partitions``: what finds no
-    room is extracted all the same, and only misses its partition.
+    Gives those to tell of: the ones that are new in the set, and of those that were there the ones
+    in ``changed``. The set stays under ``max_partitions``: what finds no room is extracted all the
+    same, and only misses its partition until housekeeping moves the window.
     """
     states = automemory.store.thread_states(thread_ids=thread_ids)
     candidates = [state for state in states if is_candidate(state, automemory)]
@@ -39,7 +46,8 @@ def register_candidates(
         keys = [state.thread.thread_id for state in new]
         instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, keys)
     register_spaces(instance, {state.thread.space_id for state in candidates})
-    return new
+    known = (state for state in candidates if state.thread.thread_id in present)
+    return [*new, *(state for state in known if state.thread.thread_id in changed)]
 
 
 def register_spaces(instance: dg.DagsterInstance, space_ids: Iterable[SpaceId]) -> None:
@@ -65,18 +73,32 @@ def is_candidate(state: ThreadState, automemory: Automemory) -> bool:
     return first_failure(gate for gate in gates if gate.reason in _OUTSIDE_WINDOW) is None
 
 
-def retire_partitions(instance: dg.DagsterInstance, automemory: Automemory) -> list[str]:
-    """Take the keys of threads that left the window out of the partition set; gives them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowMove:
+    """The keys that the window gained and lost."""
 
-    Their events and stored outputs stay.
+    added: Sequence[str] = ()
+    retired: Sequence[str] = ()
+
+
+def move_window(instance: dg.DagsterInstance, automemory: Automemory) -> WindowMove:
+    """Make the partition set the live window: the newest ``max_partitions`` candidates.
+
+    What leaves it keeps its events and stored outputs. While generation is off nothing is a
+    candidate, and the set is left as it is: it would be empty when generation is on again.
     """
+    if not automemory.eligibility.is_generation_on:
+        return WindowMove()
     present = instance.get_dynamic_partitions(contract.THREADS_PARTITIONS)
-    live = {
+    newest_first = (
         state.thread.thread_id
         for state in automemory.store.thread_states(source=automemory.sweep_world.source.name)
         if is_candidate(state, automemory)
-    }
-    gone = [key for key in present if key not in live]
-    for key in gone:
+    )
+    window = list(islice(newest_first, automemory.settings.max_partitions))
+    retired, added = sorted(set(present) - set(window)), sorted(set(window) - set(present))
+    for key in retired:
         instance.delete_dynamic_partition(contract.THREADS_PARTITIONS, key)
-    return gone
+    if added:
+        instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, added)
+    return WindowMove(added=added, retired=retired)

@@ -13,6 +13,7 @@ import dagster as dg
 from automemory_dagster import contract
 from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.domain.outcome import LogEntry, Outcome
+from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline.phase1 import Phase1Result
 from automemory_dagster.pipeline.sweep import CatalogueReport
 from automemory_dagster.ports import ThreadState
@@ -95,6 +96,16 @@ def report_batch(
             ),
             allow_retries=False,
         )
+
+
+def consolidation_failure(
+    failures: Sequence[tuple[SpaceId, AutomemoryError]], *, of: int
+) -> dg.Failure:
+    """The failure of a run in which spaces could not be consolidated; what they published
+    stands."""
+    told = "; ".join(f"{space_id}: {error}" for space_id, error in failures[:5])
+    others = f"{len(failures)} of {of} spaces failed; the others are done. " if of > 1 else ""
+    return dg.Failure(description=others + told, allow_retries=False)
 
 
 def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.TableMetadataValue:

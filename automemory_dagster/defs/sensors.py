@@ -20,6 +20,9 @@ from automemory_dagster.wiring import Automemory, system_clock
 
 _INTERVAL_SECONDS = 30
 _LONGEST_WAIT_SECONDS = 3_600
+_MOST_DOUBLINGS = 10
+_MOST_RUNS_A_TICK = 20
+"""A run asked for costs 0.14 s of a tick, and Dagster ends a tick after 60 s."""
 _TOO_SOON = dg.SkipReason(
     "The last run for this very batch changed nothing; it is asked for again later."
 )
@@ -34,9 +37,9 @@ _UNFINISHED = [
 
 @dataclass(frozen=True)
 class AskedBatch:
-    """The sensor's cursor: which batch it asked for last, how often and when.
+    """The sensor's cursor: which batch it asked for last, how often in a row and when.
 
-    The count makes each run key new. A batch that its run did not change (a crash before the first
+    The moment makes each run key new. A batch that its run did not change (a crash before the first
     thread) is asked for again ever more slowly, so that a fault costs no run every tick.
     """
 
@@ -49,17 +52,21 @@ class AskedBatch:
     def of(cls, cursor: str | None) -> "AskedBatch":
         """Read a cursor; one that cannot be read starts anew."""
         try:
-            return cls(**json.loads(cursor or "{}"))
-        except (ValueError, TypeError):
+            said = json.loads(cursor or "{}")
+            return cls(str(said["batch"]), int(said["asked"]), int(said["asked_at"]))
+        except (ValueError, TypeError, KeyError):
             return cls()
 
     def next_for(self, batch: str, *, now: int) -> "AskedBatch | None":
         """The cursor once this batch is asked for, maybe again; None while it is too soon for
         that."""
         if batch != self.batch:
-            return AskedBatch(batch, 0, now)
-        wait = min(_INTERVAL_SECONDS * 2**self.asked, _LONGEST_WAIT_SECONDS)
-        return AskedBatch(batch, self.asked + 1, now) if now - self.asked_at >= wait else None
+            return AskedBatch(batch, 1, now)
+        # Bounded before the power is taken: a cursor may have counted for weeks.
+        doublings = min(max(self.asked - 1, 0), _MOST_DOUBLINGS)
+        wait = min(_INTERVAL_SECONDS * 2**doublings, _LONGEST_WAIT_SECONDS)
+        is_soon = 0 <= now - self.asked_at < wait
+        return None if is_soon else AskedBatch(batch, self.asked + 1, now)
 
 
 @dg.sensor(
@@ -93,8 +100,9 @@ def idle_rollouts(
     if (asked := _asked_again(context, batch)) is None:
         return _TOO_SOON
     set_pool_limits(context.instance)
+    run_key = contract.batch_run_key(look.identities, asked.asked_at)
     return dg.SensorResult(
-        run_requests=[dg.RunRequest(run_key=contract.batch_run_key(look.identities, asked.asked))],
+        run_requests=[dg.RunRequest(run_key=run_key)],
         cursor=json.dumps(asdict(asked)),
     )
 
@@ -122,16 +130,15 @@ def memory_pending(
         return dg.SkipReason("A sweep is under way; consolidation follows it.")
     if _is_under_way(context.instance, contract.CONSOLIDATE_JOB):
         return dg.SkipReason("A consolidation is under way.")
-    keys = {space.space_id: _run_key(space) for space in pending}
+    keys = {space.space_id: _run_key(space) for space in pending[:_MOST_RUNS_A_TICK]}
     if (asked := _asked_again(context, contract.batch_run_key(keys.values(), 0))) is None:
         return _TOO_SOON
+    set_pool_limits(context.instance)
     register_spaces(context.instance, keys)
     return dg.SensorResult(
         run_requests=[
-            dg.RunRequest(
-                run_key=f"{keys[space.space_id]}:{asked.asked}", partition_key=space.space_id
-            )
-            for space in pending
+            dg.RunRequest(run_key=f"{key}:{asked.asked_at}", partition_key=space_id)
+            for space_id, key in keys.items()
         ],
         cursor=json.dumps(asdict(asked)),
     )
