@@ -1,6 +1,7 @@
 """The log rows of phase 1: each outcome of a thread with its reason, in words for a person."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 
 from automemory_dagster.domain.job import (
@@ -52,7 +53,7 @@ class EntryWriter:
             extractor=self._extractor,
             duration_seconds=round(seconds, 3),
             input_tokens=report.estimated_tokens if report else 0,
-            numbers=_numbers(report) if report else {},
+            numbers=_numbers(report, self._redact) if report else {},
         )
 
     def unknown(self, thread_id: ThreadId) -> LogEntry:
@@ -87,7 +88,7 @@ def reason_of_skip(outcome: Stage1ClaimOutcome) -> tuple[Reason, str]:
             raise AssertionError("a claim is no skip")
 
 
-def _numbers(report: TranscriptReport) -> Mapping[str, int]:
+def _numbers(report: TranscriptReport, redact: Redact) -> Mapping[str, int]:
     reading = report.reading
     return {
         "bytes_read": reading.bytes_read,
@@ -95,12 +96,16 @@ def _numbers(report: TranscriptReport) -> Mapping[str, int]:
         "lines_kept": reading.lines_kept,
         "rows_kept": report.rows_kept,
         "rows_cut": report.rows_cut,
-        **_prefixed("dropped", reading.dropped_lines),
-        **_prefixed("unknown_type", reading.unknown_types),
-        **_prefixed("external_context", reading.external_context),
-        **_prefixed("omitted", report.rows_omitted),
+        **_prefixed("dropped", reading.dropped_lines, redact),
+        **_prefixed("unknown_type", reading.unknown_types, redact),
+        **_prefixed("external_context", reading.external_context, redact),
+        **_prefixed("omitted", report.rows_omitted, redact),
     }
 
 
-def _prefixed(prefix: str, counts: Mapping[str, int]) -> dict[str, int]:
-    return {f"{prefix}_{name.replace(' ', '_')}": count for name, count in sorted(counts.items())}
+def _prefixed(prefix: str, counts: Mapping[str, int], redact: Redact) -> dict[str, int]:
+    named: Counter[str] = Counter()
+    for name, count in sorted(counts.items()):
+        # Types of records and names of servers stand in the file as anybody may have written them.
+        named[f"{prefix}_{redact(name).replace(' ', '_')}"] += count
+    return dict(named)

@@ -48,7 +48,7 @@ KEY_NEUTRAL = _words(
     public primary foreign cache sort partition idempotency run object row map dict hash index
     unique composite group lookup hot press enter arrow shortcut translation i18n message locale
     storagekey query sorting column publishable pub ssh-public host known foreignkey config
-    setting redis bucket s3 file dedupe event type step asset
+    setting redis bucket s3 file dedupe event type schema step asset
     """
 )
 """What makes a ``key`` an entry, a column or a thing on a keyboard."""

@@ -92,7 +92,7 @@ class ThreadReader:
             source_detail=self._line(detail),
             memory_mode=_memory_mode(heads, words),
             is_archived=newest.is_archived or bool(words and words.is_archived),
-            forked_from=_forked_from(meta, group.thread_id),
+            forked_from=self._id(_forked_from(meta, group.thread_id)),
             has_human_request=bool(request) or not all(each.is_request_certain for each in heads),
             problem=head.problem,
         )
@@ -109,6 +109,10 @@ class ThreadReader:
         if len(line) <= MAX_TITLE_CHARACTERS:
             return line
         return line[: MAX_TITLE_CHARACTERS - 1].rstrip() + "…"
+
+    def _id(self, said: ThreadId | None) -> ThreadId | None:
+        """An id as a file says it, unless it is shaped like a secret: ids are shown everywhere."""
+        return ThreadId(said.lower()) if said and self.redact(said) == str(said) else None
 
     def _folder(self, *candidates: object) -> str:
         for text in candidates:
@@ -182,7 +186,8 @@ def _forked_from(meta: Mapping[str, object], thread_id: ThreadId) -> ThreadId | 
     )
     if not isinstance(parent, str) or not _ID.fullmatch(parent) or parent.lower() == thread_id:
         return None
-    return ThreadId(parent.lower())
+    # As it stands: in lower case a secret is not known again.
+    return ThreadId(parent)
 
 
 def _clean(text: str) -> str:
