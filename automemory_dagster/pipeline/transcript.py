@@ -152,6 +152,7 @@ def _call_names(items: Iterable[RolloutItem]) -> dict[str, str]:
     """Short names of the calls, ``c1``, ``c2``, … in file order."""
     names: dict[str, str] = {}
     for item in items:
-        if isinstance(item.body, ToolCall | ToolOutput) and item.body.call_id:
-            names.setdefault(item.body.call_id, f"c{len(names) + 1}")
+        body = item.body
+        if isinstance(body, (ToolCall, ToolOutput)) and body.call_id and body.call_id not in names:
+            names[body.call_id] = f"c{len(names) + 1}"
     return names

@@ -6,10 +6,9 @@ are redacted whole, then cut, and what was cut is redacted once more.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 from automemory_dagster.domain.cut import cut_middle, utf8_bytes
-from automemory_dagster.domain.redaction import Redact, RedactedText
+from automemory_dagster.domain.redaction import NO_TEXT, Redact, RedactedText
 from automemory_dagster.domain.rollout import (
     AgentMessage,
     HarnessContext,
@@ -60,7 +59,11 @@ _MOST_FILES = 50
 _SHARES = (1.0, 0.8, 0.5, 0.25)
 
 
-@dataclass(frozen=True, slots=True)
+_Place = tuple[int, int, RowKind]
+"""Position, turn and kind of a row."""
+
+
+@dataclass(slots=True)
 class PricedRow:
     """A row and its estimated tokens."""
 
@@ -70,23 +73,13 @@ class PricedRow:
     """True when its text is shorter than what the rollout holds."""
 
 
-class _Beside(TypedDict, total=False):
-    tool: RedactedText
-    call_id: str
-    is_shell: bool
-    changed_files: tuple[RedactedText, ...]
-    exit_code: int | None
-    question: RedactedText
-    author: RedactedText
-
-
 class RowMaker:
     """Makes rows of the items of one transcript."""
 
     def __init__(self, redact: Redact, call_names: Mapping[str, str]) -> None:
         self._redact = redact
         self._call_names = call_names
-        self._labels: dict[str, RedactedText] = {}
+        self._labels: dict[str, tuple[RedactedText, int]] = {}
 
     def row(self, item: RolloutItem) -> PricedRow:
         """The item as a row, redacted, and cut to what a row of its kind may be.
@@ -97,16 +90,67 @@ class RowMaker:
         body = item.body
         kind = kind_of(body)
         text = self._redact(body.command if isinstance(body, ToolCall) else body.text)
+        shown = self._cut(text, MOST_BYTES[kind])
+        is_cut = shown is not text
+        place = (item.position, item.turn, kind)
+        if isinstance(body, ToolCall):
+            row, beside = self._call_row(body, shown, place)
+        elif isinstance(body, ToolOutput):
+            row, beside = self._output_row(body, shown, place), 0
+            is_cut = is_cut or body.omitted_bytes > 0
+        else:
+            row, beside = self._words_row(body, shown, place)
+        return PricedRow(row, ROW_TOKENS + estimate_tokens(shown) + beside, is_cut)
+
+    def _call_row(
+        self, call: ToolCall, text: RedactedText, place: _Place
+    ) -> tuple[TranscriptRow, int]:
+        tool, tokens = self._label(call.tool)
+        files = tuple([self._redact(path) for path in call.changed_files[:_MOST_FILES]])
         row = TranscriptRow(
-            position=item.position,
-            turn=item.turn,
-            kind=kind,
-            tier=TIER_OF[kind],
-            text=self._cut(text, MOST_BYTES[kind]),
-            **self._beside(body),
+            position=place[0],
+            turn=place[1],
+            kind=place[2],
+            tier=Tier.TOOL,
+            text=text,
+            tool=tool,
+            call_id=self._call_names.get(call.call_id, ""),
+            is_shell=call.is_shell,
+            changed_files=files,
         )
-        is_cut = row.text is not text or (isinstance(body, ToolOutput) and body.omitted_bytes > 0)
-        return PricedRow(row, _row_tokens(row), is_cut)
+        return row, _tokens_beside_text(row) if files else tokens
+
+    def _output_row(self, output: ToolOutput, text: RedactedText, place: _Place) -> TranscriptRow:
+        return TranscriptRow(
+            position=place[0],
+            turn=place[1],
+            kind=place[2],
+            tier=Tier.TOOL,
+            text=text,
+            call_id=self._call_names.get(output.call_id, ""),
+            exit_code=output.exit_code,
+        )
+
+    def _words_row(
+        self, body: ItemBody, text: RedactedText, place: _Place
+    ) -> tuple[TranscriptRow, int]:
+        question, author, tokens = NO_TEXT, NO_TEXT, 0
+        if isinstance(body, HumanRequest):
+            question = self._redact(body.question) if body.question else NO_TEXT
+        elif isinstance(body, OtherAgentMessage):
+            author, tokens = self._label(body.author)
+        elif isinstance(body, HarnessContext):
+            author, tokens = self._label(body.label)
+        row = TranscriptRow(
+            position=place[0],
+            turn=place[1],
+            kind=place[2],
+            tier=TIER_OF[place[2]],
+            text=text,
+            question=question,
+            author=author,
+        )
+        return row, _tokens_beside_text(row) if question else tokens
 
     def fitted(self, priced: PricedRow, *, allowed_tokens: int) -> PricedRow | None:
         """The row, its text cut in the middle as far as needed; None when not even that helps."""
@@ -128,36 +172,12 @@ class RowMaker:
             return text
         return self._redact(cut_middle(text, most_bytes))
 
-    def _beside(self, body: ItemBody) -> _Beside:
-        """What a row holds beside its text."""
-        match body:
-            case ToolCall():
-                return {
-                    "tool": self._label(body.tool),
-                    "call_id": self._call_names.get(body.call_id, ""),
-                    "is_shell": body.is_shell,
-                    "changed_files": tuple(
-                        self._redact(path) for path in body.changed_files[:_MOST_FILES]
-                    ),
-                }
-            case ToolOutput():
-                return {
-                    "call_id": self._call_names.get(body.call_id, ""),
-                    "exit_code": body.exit_code,
-                }
-            case HumanRequest():
-                return {"question": self._redact(body.question)} if body.question else {}
-            case OtherAgentMessage():
-                return {"author": self._label(body.author)}
-            case HarnessContext():
-                return {"author": self._label(body.label)}
-            case AgentMessage():
-                return {}
-
-    def _label(self, text: str) -> RedactedText:
+    def _label(self, text: str) -> tuple[RedactedText, int]:
+        """A name redacted, and its tokens when it is all that stands beside a row's text."""
         known = self._labels.get(text)
         if known is None:
-            known = self._labels[text] = self._redact(text[:_MOST_LABEL])
+            label = self._redact(text[:_MOST_LABEL])
+            known = self._labels[text] = (label, _beside_tokens(label, 3))
         return known
 
 
@@ -174,5 +194,8 @@ def _row_tokens(row: TranscriptRow) -> int:
 
 def _tokens_beside_text(row: TranscriptRow) -> int:
     beside = (row.question, row.author, row.tool, *row.changed_files)
-    joined = " ".join([text for text in beside if text])
-    return estimate_tokens(joined) + 2 * len(beside) if joined else 0
+    return _beside_tokens(" ".join([text for text in beside if text]), len(beside))
+
+
+def _beside_tokens(joined: str, fields: int) -> int:
+    return estimate_tokens(joined) + 2 * fields if joined else 0

@@ -78,7 +78,8 @@ class Gate:
         patterns = re2.Set.SearchSet(_options(memory_bytes))
         patterns.Add(pattern.encode("utf-8"))
         patterns.Compile()
-        self.is_open: Callable[[bytes], list[int]] = patterns.Match
+        # Below the wrapper of ``re2``, as in ``Pattern``.
+        self.is_open: Callable[[bytes], list[int]] = patterns._set.Match
         """Not empty when the pattern occurs somewhere in the data."""
 
 

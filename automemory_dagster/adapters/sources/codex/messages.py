@@ -47,17 +47,19 @@ def read_user_message(payload: dict[str, Any]) -> UserMessage:
         is_users = kind.startswith("user.")
         is_labelled = is_labelled or is_users
         split = human_parts(text, is_labelled=is_users)
-        has_image = has_image or any(each.role is Role.IMAGE for each in split.wrappers)
-        wrappers += split.wrappers
+        if split.wrappers:
+            has_image = has_image or any(each.role is Role.IMAGE for each in split.wrappers)
+            wrappers += split.wrappers
         if split.human:
             human.append(split.human)
-    return UserMessage("\n".join(human), tuple(wrappers), has_image, is_labelled)
+    words = human[0] if len(human) == 1 else "\n".join(human)
+    return UserMessage(words, tuple(wrappers), has_image, is_labelled)
 
 
 def message_text(payload: dict[str, Any]) -> str:
     """All text parts of a message, joined by newlines; ``""`` when it has none."""
-    texts = (_part_text(part) for part in _parts(payload.get("content")))
-    return "\n".join(text for text in texts if text)
+    texts = [_part_text(part) for part in _parts(payload.get("content"))]
+    return "\n".join([text for text in texts if text])
 
 
 def content_kinds(payload: dict[str, Any]) -> list[str]:
@@ -94,7 +96,10 @@ def read_answers(arguments: str, output: Any) -> list[tuple[str, str]]:
 def _wrapper(kind: str, text: str) -> Wrapper | None:
     if kind and (wrapper := wrapper_of_kind(kind, text)) is not None:
         return wrapper
-    return Wrapper("agent", Role.OTHER_AGENT, text) if _MAIL.match(text.lstrip()) else None
+    words = text.lstrip()
+    if not words.startswith(("m", "M")) or _MAIL.match(words) is None:
+        return None
+    return Wrapper("agent", Role.OTHER_AGENT, text)
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:
@@ -108,10 +113,14 @@ def _parts(content: Any) -> list[dict[str, Any]]:
 
 
 def _part_text(part: dict[str, Any]) -> str | None:
-    text = part.get("text") if isinstance(part, dict) else None
+    if not isinstance(part, dict):
+        return None
+    text = part.get("text")
     if not isinstance(text, str):
-        text = part.get("refusal") if isinstance(part, dict) else None
-    return without_surrogates(text) if isinstance(text, str) else None
+        text = part.get("refusal")
+        if not isinstance(text, str):
+            return None
+    return without_surrogates(text)
 
 
 def _questions(arguments: str) -> dict[str, str]:

@@ -48,7 +48,10 @@ class Mirrors:
 
         ``key``: from ``words_key``.
         """
-        for told in self._told.get(key, ()):
+        queue = self._told.get(key)
+        if queue is None:
+            return None
+        for told in queue:
             if position - told.position <= _WINDOW_LINES and not told.streams & stream:
                 told.streams |= stream
                 return told
@@ -79,5 +82,7 @@ class Mirrors:
 
 def words_key(role: str, words: str) -> str:
     """The same for two tellings that differ in blanks and line ends only."""
-    joined = words.replace(" ", "").replace("\n", "")
+    joined = words.replace(" ", "")
+    if "\n" in joined:
+        joined = joined.replace("\n", "")
     return role + (joined if len(joined) <= 64 else f"{joined[:32]}{len(joined)}.{hash(joined)}")

@@ -94,6 +94,7 @@ _QUOTED_THREADS = (
         "Another language model started to solve this problem and produced a summary",
     ),
 )
+_FIRST_SIGNS = ("#", *(opening for _, opening in _QUOTED_THREADS))
 _MEMORY_BLOCK = re.compile(
     r"=+ MEMORY_SUMMARY BEGINS =+.*?(?:=+ MEMORY_SUMMARY ENDS =+|\Z)", re.DOTALL
 )
@@ -108,6 +109,8 @@ def human_parts(text: str, *, is_labelled: bool = False) -> SplitText:
     it is taken off.
     """
     rest = text.strip()
+    if _is_bare(rest):
+        return SplitText(rest)
     for label, opening in _QUOTED_THREADS:
         if rest.startswith(opening):
             return SplitText("", (Wrapper(label, Role.INJECTED, rest),))
@@ -119,6 +122,15 @@ def human_parts(text: str, *, is_labelled: bool = False) -> SplitText:
     front, rest = _peel_all(rest, _peel_front)
     back, rest = _peel_all(rest, _peel_back)
     return SplitText(rest.strip(), (*front, *inner, *reversed(back)))
+
+
+def _is_bare(text: str) -> bool:
+    """True for nearly every prompt: none of the signs that all wrappers bear."""
+    return (
+        "<" not in text
+        and not text.startswith(_FIRST_SIGNS)
+        and not ("_" in text and "MEMORY_SUMMARY BEGINS" in text)
+    )
 
 
 def _peel_all(
@@ -134,6 +146,8 @@ def _peel_all(
 def is_whole_block(text: str) -> str | None:
     """The tag's name when the text is one ``<tag>…</tag>`` block, of whatever tag; else None."""
     stripped = text.strip()
+    if not stripped.startswith("<"):
+        return None
     opening = _OPENING.match(stripped)
     if opening is not None and stripped.endswith(f"</{opening[1]}>"):
         return opening[1]
