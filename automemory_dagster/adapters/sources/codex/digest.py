@@ -53,7 +53,10 @@ def _telling_lines(data: bytes, start: int, end: int, room: int) -> list[tuple[i
         position = line_end
         cost = line_end - line_start + _GAP_BYTES
         if line_end - line_start <= _MOST_LINE_BYTES and cost <= room:
-            spans.append((line_start, line_end))
+            if spans and spans[-1][1] == line_start:
+                spans[-1] = (spans[-1][0], line_end)
+            else:
+                spans.append((line_start, line_end))
             room -= cost
             if room <= _GAP_BYTES:
                 break

@@ -52,14 +52,14 @@ def read_output(output: Any) -> OutputText:
 def without_noise(text: str, *, has_escapes: bool = True) -> str:
     """The text without ANSI codes, overwritten progress lines, control characters and base64.
 
-    ``has_escapes``: False when the JSON it came from held no ``\\u`` escape, so that there can be
-    neither ANSI codes nor control characters to look for.
+    ``has_escapes``: False when the JSON it came from held no ``\\u00`` escape, so that there can be
+    neither ANSI codes nor control characters to look for, but the few that JSON writes otherwise.
     """
     if has_escapes:
         if "\x1b" in text:
             text = _ANSI.sub("", text)
         text = _CONTROL.sub("", text)
-    elif "\b" in text or "\f" in text:
+    elif "\b" in text or "\f" in text or "\x7f" in text:
         text = _CONTROL.sub("", text)
     if "\r" in text:
         text = _REDRAWN.sub("", text.replace("\r\n", "\n")).replace("\r", "")

@@ -105,7 +105,8 @@ COMPLETED = {
 
 _OPENING = re.compile(
     rb'\{"timestamp":"[^"\\]{0,64}",(?:"ordinal":\d{1,12},)?"type":"'
-    rb'(?:event_msg","payload":\{"type":"(\w+)"|response_item","payload":\{"type":"(\w+)"|(\w+)")'
+    rb'(?:event_msg","payload":\{"type":"(\w+)"|response_item","payload":\{"type":"(\w+)"'
+    rb'|(\w+)"(?:,"payload":\{)?)'
 )
 _BY_KIND = {"event_msg": EVENTS, "response_item": ITEMS}
 _EVENT_BYTES = {kind.encode(): reason for kind, reason in EVENTS.items()}
@@ -132,5 +133,10 @@ def reason_by_first_bytes(line: bytes) -> str | None:
     reason = _BY_GROUP[group].get(opening[group])
     if reason is None or not line.endswith(b"}"):
         return None
+    end = opening.end()
+    if line.find(b"{", end) < 0 and opening[0].count(b"{") == 2:
+        # Nothing opens any more: the two that are open have to close at the line's end, and only
+        # there. Finding one byte is many times faster than counting it.
+        return reason if line.find(b"}", end) == len(line) - 2 and line[-2] == 0x7D else None
     is_one = line.find(b'{"timestamp"', 1) < 0 and line.count(b"{") == line.count(b"}")
     return reason if is_one else None

@@ -85,7 +85,9 @@ class ToolTrack:
         if opened is not None and opened.facts.call.tool in QUESTION_TOOLS:
             return self._answers(opened, output)
         read = read_output(output)
-        has_escapes = b"\\u" in self.line
+        # Control characters are written so in JSON; lone surrogates never come as far as this
+        # without a mark of their own.
+        has_escapes = b"\\u00" in self.line or self.line.endswith(b"\\u")
         text = without_surrogates(read.text) if has_escapes else read.text
         text = without_noise(text, has_escapes=has_escapes).strip("\n")
         if is_memory_text(text) or (opened is not None and opened.reads_memory):
