@@ -64,7 +64,7 @@ def consolidate(
     context: dg.AssetExecutionContext,
     config: ConsolidateConfig,
     deployment: dg.ResourceParam[Deployment],
-) -> Iterator[dg.AssetCheckResult]:
+) -> Iterator[dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckResult]:
     """Consolidate.
 
     A run over a partition does it even when nothing is pending.
@@ -75,19 +75,18 @@ def consolidate(
         space_ids = _chosen(automemory, [*asked, *config.space_ids])
         if not space_ids:
             context.log.info("no space has anything to consolidate")
+        is_forced = config.force or bool(asked)
         failures = []
         for space_id in space_ids:
             try:
-                _consolidate_one(
-                    context, automemory, space_id, is_forced=config.force or bool(asked)
-                )
+                yield _consolidate_one(context, automemory, space_id, is_forced=is_forced)
             except AutomemoryError as error:
                 # The other spaces have no part in it.
-                context.log.error(f"{space_id}: {error}")
+                context.log.error(automemory.secrets.redact(f"{space_id}: {error}"))
                 failures.append((space_id, error))
         yield from check_memory(automemory)
-    if failures:
-        raise reporting.consolidation_failure(failures, of=len(space_ids)) from failures[0][1]
+        if failures:
+            raise reporting.consolidation_failure(failures, of=len(space_ids)) from failures[0][1]
 
 
 def _chosen(automemory: Automemory, named: Sequence[str]) -> Sequence[SpaceId]:
@@ -110,22 +109,19 @@ def _chosen(automemory: Automemory, named: Sequence[str]) -> Sequence[SpaceId]:
 
 def _consolidate_one(
     context: dg.AssetExecutionContext, automemory: Automemory, space_id: SpaceId, *, is_forced: bool
-) -> None:
+) -> dg.AssetMaterialization | dg.AssetObservation:
     since = automemory.store.space(space_id).published_at
-    world = automemory.phase2_world(run_id=context.run_id)
+    world = automemory.phase2_world(run_id=context.run.run_id)
     result = phase2.consolidate(space_id, world, is_forced=is_forced)
     match result:
         case Skipped():
-            context.log_event(_observation(space_id, f"skipped: {result.why}"))
+            return _observation(space_id, f"skipped: {result.why}")
         case NothingChanged(version=version):
-            message = f"nothing changed; version {version} stands"
-            context.log_event(_observation(space_id, message))
+            return _observation(space_id, f"nothing changed; version {version} stands")
         case Consolidated(publication=publication):
-            metadata = memory_metadata.of_consolidation(automemory, result, since=since)
-            context.log_event(
-                dg.AssetMaterialization(contract.MEMORY, partition=space_id, metadata=metadata)
-            )
             context.log.info(f"{space_id}: version {publication.version} published")
+            metadata = memory_metadata.of_consolidation(automemory, result, since=since)
+            return dg.AssetMaterialization(contract.MEMORY, partition=space_id, metadata=metadata)
 
 
 def _observation(space_id: SpaceId, message: str) -> dg.AssetObservation:

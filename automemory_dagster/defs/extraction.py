@@ -1,7 +1,7 @@
 """Phase 1 in Dagster: the op that sweeps, extracts many threads and logs one materialization
 each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import dagster as dg
 from pydantic import Field
@@ -10,9 +10,10 @@ from automemory_dagster import contract
 from automemory_dagster.defs import reporting
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.partitions import partitions_of_run, register_candidates, threads
-from automemory_dagster.domain.outcome import Outcome
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.pipeline import phase1, sweep
+
+Event = dg.AssetMaterialization | dg.AssetObservation
 
 
 class ExtractConfig(dg.Config):
@@ -69,14 +70,14 @@ def extract_threads(
     context: dg.AssetExecutionContext,
     config: ExtractConfig,
     deployment: dg.ResourceParam[Deployment],
-) -> Iterator[None]:
+) -> Iterator[Event]:
     """Sweep and extract.
 
     A run over partitions re-extracts them even when they are up to date.
     """
     with reporting.failures_for_dagster():
         automemory = deployment.open()
-        report = sweep.update_catalogue(automemory.sweep_world, run_id=context.run_id)
+        report = sweep.update_catalogue(automemory.sweep_world, run_id=context.run.run_id)
         context.log.info(reporting.catalogue_message(report))
         for problem in report.problems:
             context.log.warning(problem)
@@ -87,33 +88,20 @@ def extract_threads(
             limit=config.limit or automemory.settings.batch_threads,
         )
         chosen = sweep.choose_threads(automemory.sweep_world, request)
-        for state in register_candidates(
+        candidates = register_candidates(
             context.instance,
             automemory,
             {*report.changed, *chosen},
             changed={*report.changed, *asked},
-        ):
-            context.log_event(reporting.candidate_materialization(state))
-        results = _extract(context, deployment, chosen, is_asked_for=request.is_forced)
+        )
+        yield from map(reporting.candidate_materialization, candidates)
+        world = automemory.phase1_world(run_id=context.run.run_id)
+        results = []
+        deployment.progress(0, len(chosen))
+        for result in phase1.extract_batch(chosen, world, is_asked_for=request.is_forced):
+            # Yielded, not logged: what ``log_event`` takes is kept until the op yields, seen by
+            # nobody, and lost when the op fails.
+            yield reporting.stage1_event(result)
+            results.append(result)
+            deployment.progress(len(results), len(chosen))
     reporting.report_batch(context, results, is_asked_for=bool(request.thread_ids))
-    yield from ()
-
-
-def _extract(
-    context: dg.AssetExecutionContext,
-    deployment: Deployment,
-    chosen: Sequence[ThreadId],
-    *,
-    is_asked_for: bool,
-) -> Sequence[phase1.Phase1Result]:
-    world = deployment.open().phase1_world(run_id=context.run_id)
-    results = []
-    deployment.progress(0, len(chosen))
-    for result in phase1.extract_batch(chosen, world, is_asked_for=is_asked_for):
-        results.append(result)
-        if result.entry.outcome in (Outcome.EXTRACTED, Outcome.NO_OUTPUT):
-            context.log_event(reporting.stage1_materialization(result))
-        else:
-            context.log_event(reporting.stage1_observation(result))
-        deployment.progress(len(results), len(chosen))
-    return results

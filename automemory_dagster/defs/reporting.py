@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import dagster as dg
 
 from automemory_dagster import contract
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.domain.outcome import LogEntry, Outcome
 from automemory_dagster.domain.thread import SpaceId
@@ -24,11 +25,35 @@ Metadata = Mapping[str, dg.MetadataValue]
 @contextmanager
 def failures_for_dagster() -> Iterator[None]:
     """Turn our errors into Dagster failures that it does not retry: the job row is the one retry
-    authority."""
+    authority.
+
+    Dagster stores an error with all its causes, so one that holds a secret goes without them, be it
+    ours or not.
+    """
     try:
         yield
-    except AutomemoryError as error:
-        raise dg.Failure(description=str(error), allow_retries=False) from error
+    except Exception as error:
+        words = redact(str(error))
+        is_clean = all(redact(str(each)) == str(each) for each in _chain(error))
+        if isinstance(error, AutomemoryError):
+            raise dg.Failure(description=words, allow_retries=False) from (
+                error if is_clean else None
+            )
+        if is_clean:
+            raise
+        description = f"unexpected {type(error).__name__}: {words}"
+        raise dg.Failure(description=description, allow_retries=False) from None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        each = pending.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            pending += [each.__cause__, each.__context__]
 
 
 def catalogue_message(report: CatalogueReport) -> str:
@@ -56,18 +81,12 @@ def candidate_materialization(state: ThreadState) -> dg.AssetMaterialization:
     )
 
 
-def stage1_materialization(result: Phase1Result) -> dg.AssetMaterialization:
-    """A thread that was extracted, or found to hold nothing worth keeping."""
-    return dg.AssetMaterialization(
-        contract.STAGE1_OUTPUT,
-        partition=result.entry.thread_id,
-        metadata=_entry_metadata(result),
-    )
-
-
-def stage1_observation(result: Phase1Result) -> dg.AssetObservation:
-    """A thread that was skipped or failed: seen, with the reason, and not materialized."""
-    return dg.AssetObservation(
+def stage1_event(result: Phase1Result) -> dg.AssetMaterialization | dg.AssetObservation:
+    """A materialization of a thread that was extracted or found to hold nothing worth keeping; an
+    observation of one that was skipped or failed: seen, with the reason, and not made."""
+    is_made = result.entry.outcome in (Outcome.EXTRACTED, Outcome.NO_OUTPUT)
+    kind = dg.AssetMaterialization if is_made else dg.AssetObservation
+    return kind(
         contract.STAGE1_OUTPUT,
         partition=result.entry.thread_id,
         metadata=_entry_metadata(result),
@@ -105,7 +124,7 @@ def consolidation_failure(
     stands."""
     told = "; ".join(f"{space_id}: {error}" for space_id, error in failures[:5])
     others = f"{len(failures)} of {of} spaces failed; the others are done. " if of > 1 else ""
-    return dg.Failure(description=others + told, allow_retries=False)
+    return dg.Failure(description=redact(others + told), allow_retries=False)
 
 
 def log_table(entries: Sequence[LogEntry], titles: Mapping[str, str]) -> dg.TableMetadataValue:
