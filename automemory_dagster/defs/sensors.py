@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import dagster as dg
 
 from automemory_dagster import contract
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.jobs import consolidate_job, sweep_job
 from automemory_dagster.defs.partitions import register_spaces
@@ -91,7 +92,7 @@ def idle_rollouts(
             return dg.SkipReason("A sweep is under way.")
         look = sweep.look_for_due(automemory.sweep_world, limit=automemory.settings.batch_threads)
     except AutomemoryError as error:
-        return dg.SkipReason(f"Could not look: {error}")
+        return dg.SkipReason(redact(f"Could not look: {error}"))
     if not look.identities:
         return dg.SkipReason(
             f"Nothing is due: {look.listed} rollout files, {look.waiting} not idle yet."
@@ -122,7 +123,7 @@ def memory_pending(
         automemory = deployment.open()
         pending = [space for space in automemory.store.spaces() if is_due(space, automemory)]
     except AutomemoryError as error:
-        return dg.SkipReason(f"Could not look: {error}")
+        return dg.SkipReason(redact(f"Could not look: {error}"))
     if not pending:
         return dg.SkipReason("No space has changes to consolidate.")
     if _is_under_way(context.instance, contract.SWEEP_JOB):

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NewType
 
+from automemory_dagster.domain.redaction import NO_TEXT, RedactedText
+
 LeaseToken = NewType("LeaseToken", str)
 
 
@@ -100,7 +102,7 @@ class Job:
     attempt: int = 0
     """Claims so far, over the job's whole life: what makes a run key new after a failure."""
 
-    last_error: str = ""
+    last_error: RedactedText = NO_TEXT
     input_watermark: int = 0
     """Unix seconds of the newest input known (stage 1), or a counter that rises with each change
     (consolidation)."""
@@ -147,14 +149,14 @@ class SkippedBackoff:
     """It failed before and rests."""
 
     retry_at: datetime
-    last_error: str
+    last_error: RedactedText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedExhausted:
     """Its retry budget is used up; newer content of the thread renews it."""
 
-    last_error: str
+    last_error: RedactedText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

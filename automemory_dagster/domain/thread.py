@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
+from automemory_dagster.domain.redaction import NO_TEXT, RedactedText
+
 ThreadId = NewType("ThreadId", str)
 """The thread's own id; for Codex the UUID in the rollout's ``session_meta``."""
 
@@ -69,21 +71,21 @@ class Thread:
     source_updated_at: datetime
     """UTC, whole seconds: the version of the rollout. The file's mtime."""
     created_at: datetime | None = None
-    cwd: str = ""
-    repository: str = ""
+    cwd: RedactedText = NO_TEXT
+    repository: RedactedText = NO_TEXT
     """``host/owner/name`` without credentials, scheme or ``.git``; empty when unknown."""
-    branch: str = ""
-    title: str = ""
+    branch: RedactedText = NO_TEXT
+    title: RedactedText = NO_TEXT
     """From the state database, else the first line of the first human request; at most 120
     characters."""
     source_kind: SourceKind = SourceKind.INTERACTIVE
-    source_detail: str = ""
+    source_detail: RedactedText = NO_TEXT
     """The source as the rollout names it, for people."""
     memory_mode: MemoryMode = MemoryMode.ENABLED
     is_archived: bool = False
     forked_from: ThreadId | None = None
     has_human_request: bool = True
-    problem: str = ""
+    problem: RedactedText = NO_TEXT
     """Why the rollout cannot be read at all, as one sentence; empty when it can."""
 
     @property

@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.errors import AutomemoryError, SettingsError
 from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.pipeline import inspection
@@ -163,7 +164,8 @@ def main(run_pass: RunPass) -> NoReturn:
 
 
 def _say(error: AutomemoryError) -> None:
-    errors.print(str(error), markup=False, highlight=False, style="red", soft_wrap=True)
+    words = redact(str(error))
+    errors.print(words, markup=False, highlight=False, style="red", soft_wrap=True)
 
 
 def _one_thread(automemory: Automemory, prefix: str) -> ThreadId:

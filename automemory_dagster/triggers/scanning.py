@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from automemory_dagster.adapters.scan import DagsterTexts, HomeFiles, MemoryFolders, StateTexts
+from automemory_dagster.adapters.scan.sqlite_pages import with_companions
 from automemory_dagster.adapters.state import open_state_store
 from automemory_dagster.adapters.state.location import sqlite_path
 from automemory_dagster.adapters.workspace import GitWorkspaces
@@ -47,8 +48,13 @@ def _world(automemory: Automemory) -> Iterator[ScanWorld]:
                 DagsterTexts(layout.dagster, database_url=None if file else url),
                 HomeFiles(
                     layout.folder,
-                    # The sample is a source, not ours to change.
-                    without=(layout.memories, layout.sample_codex_home),
+                    without=(
+                        layout.memories,
+                        # A source, not ours to change.
+                        layout.sample_codex_home,
+                        # Closing a second handle drops the locks of this process's connections.
+                        *with_companions(layout.state_database),
+                    ),
                 ),
             ),
             count=tools.count_values,

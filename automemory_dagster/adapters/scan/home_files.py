@@ -16,7 +16,7 @@ class HomeFiles:
     """``StoredTexts`` over a folder, but for databases and some folders."""
 
     def __init__(self, folder: Path, *, without: Collection[Path]) -> None:
-        """``without``: folders that are somebody else's to look through."""
+        """``without``: folders and files that are somebody else's to look through; never opened."""
         self._folder = folder
         self._without = without
 

@@ -16,8 +16,17 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
 
 
+def with_companions(path: Path) -> Iterator[Path]:
+    """A database's file and those that may lie beside it."""
+    yield path
+    yield from (path.with_name(path.name + ending) for ending in COMPANIONS)
+
+
 def is_sqlite(path: Path) -> bool:
-    """True for a SQLite database; an empty file is none."""
+    """True for a SQLite database; an empty file is none.
+
+    Not for a file to which this process has a connection: closing the file drops its locks.
+    """
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC

@@ -6,6 +6,7 @@ Source: the behavioural specification, sections 2 and 5.1, with its faults mende
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.adapters.state.row import JobRow
 from automemory_dagster.domain.job import (
     Claimed,
@@ -21,8 +22,9 @@ from automemory_dagster.domain.job import (
     SkippedRunning,
     SkippedUpToDate,
 )
+from automemory_dagster.domain.redaction import NO_TEXT, RedactedText
 
-CRASHED = "the worker stopped without a word: its lease ended"
+CRASHED = redact("the worker stopped without a word: its lease ended")
 """The error of a job whose worker vanished."""
 
 # 2 ** 20 times any delay of a second or more is far beyond every cap; more only makes big numbers.
@@ -108,7 +110,7 @@ def taken(job: Job, version: int, token: LeaseToken, policy: LeasePolicy, *, now
         lease_until=now + policy.lease,
         retry_at=None,
         attempt=job.attempt + 1,
-        last_error="",
+        last_error=NO_TEXT,
         input_watermark=max(job.input_watermark, version),
     )
 
@@ -116,7 +118,7 @@ def taken(job: Job, version: int, token: LeaseToken, policy: LeasePolicy, *, now
 def failed(
     job: Job,
     kind: FailureKind,
-    error: str,
+    error: RedactedText,
     policy: LeasePolicy,
     *,
     now: datetime,
@@ -154,7 +156,7 @@ def done(job: Job, watermark: int, *, now: datetime) -> Job:
         finished_at=now,
         retry_at=None,
         transient_failures=0,
-        last_error="",
+        last_error=NO_TEXT,
         last_success_watermark=handled,
     )
 

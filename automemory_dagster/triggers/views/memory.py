@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.domain.workspace import Publication
 from automemory_dagster.triggers.views.table import iso, print_json
@@ -30,7 +31,7 @@ def show_memory(
         for path in sorted(publication.files):
             errors.print(f"  {path}", highlight=False, markup=False)
         return 2
-    console.out(text, highlight=False)
+    console.out(redact(text), highlight=False)
     return 0
 
 

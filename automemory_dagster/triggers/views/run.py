@@ -6,6 +6,7 @@ from datetime import datetime
 
 from rich.console import Console
 
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.outcome import LogEntry, Outcome
 from automemory_dagster.pipeline.pass_report import PassReport
 from automemory_dagster.triggers.views.table import plural, print_json, table
@@ -43,7 +44,9 @@ def show_pass(
                 soft_wrap=True,
             )
         for problem in report.problems:
-            console.print(problem, style="red", markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                redact(problem), style="red", markup=False, highlight=False, soft_wrap=True
+            )
         if not (handled or failed or report.published or report.problems):
             console.print(_nothing(automemory), markup=False, highlight=False, soft_wrap=True)
     return 1 if failed or report.problems else 0

@@ -1,12 +1,17 @@
-"""Tables and JSON that look alike in every command."""
+"""Tables and JSON that look alike in every command.
+
+What is shown was redacted when it was stored, maybe by rules that knew less: it is redacted again.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
+
+from automemory_dagster.adapters.secrets import redact
 
 _WHOLE = ("at (UTC)", "thread", "outcome", "reason", "gate")
 """Columns that lose their use when they are broken over lines."""
@@ -26,13 +31,25 @@ def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) 
             no_wrap=header in _WHOLE,
         )
     for row in rows:
-        built.add_row(*(Text(str(cell)) for cell in row))
+        built.add_row(*(Text(redact(str(cell))) for cell in row))
     return Group(Text(title, style="italic"), built)
 
 
 def print_json(console: Console, value: object) -> None:
     """JSON on standard output, never wrapped or coloured, so that another program reads it."""
-    console.out(json.dumps(value, indent=2, ensure_ascii=False, default=str), highlight=False)
+    shown = _redacted(value)
+    console.out(json.dumps(shown, indent=2, ensure_ascii=False, default=str), highlight=False)
+
+
+def _redacted(value: object) -> object:
+    """Texts only: a name such as ``token`` in our own JSON says nothing about what it names."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {_redacted(key): _redacted(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item) for item in value]
+    return value
 
 
 def moment(value: datetime | None) -> str:

@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.job import Job
 from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.pipeline.inspection import Explanation
@@ -30,7 +31,8 @@ def show_why(
         ("last run", _run_link(automemory, entry, explanation.job)),
     ]
     for name, value in facts:
-        console.print(f"{name:<13} {value}", highlight=False, markup=False, soft_wrap=True)
+        line = redact(f"{name:<13} {value}")
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print()
     console.print(
         table(
@@ -50,7 +52,7 @@ def show_why(
         console.print(table("Transcript report", ("what", "number"), sorted(entry.numbers.items())))
     if explanation.output is not None:
         console.print("\nRaw memory", style="bold")
-        console.print(explanation.output.raw_memory, highlight=False, markup=False)
+        console.print(redact(explanation.output.raw_memory), highlight=False, markup=False)
 
 
 def _job_rows(job: Job) -> list[tuple[str, object]]:

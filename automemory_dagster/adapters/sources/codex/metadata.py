@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from automemory_dagster.adapters.secrets import find_secrets
 from automemory_dagster.adapters.sources.codex.discovery import (
     RolloutFile,
     ThreadFiles,
@@ -19,7 +20,7 @@ from automemory_dagster.adapters.sources.codex.discovery import (
 from automemory_dagster.adapters.sources.codex.head import RolloutHead, read_head
 from automemory_dagster.adapters.sources.codex.origin import repository_of, source_of
 from automemory_dagster.adapters.sources.codex.state_database import IndexWords
-from automemory_dagster.domain.redaction import Redact
+from automemory_dagster.domain.redaction import NO_TEXT, Redact, RedactedText
 from automemory_dagster.domain.thread import (
     MemoryMode,
     RolloutStamp,
@@ -94,32 +95,32 @@ class ThreadReader:
             is_archived=newest.is_archived or bool(words and words.is_archived),
             forked_from=self._id(_forked_from(meta, group.thread_id)),
             has_human_request=bool(request) or not all(each.is_request_certain for each in heads),
-            problem=head.problem,
+            problem=self.redact(head.problem),
         )
         return thread.moved_to(self.space_for(thread))
 
-    def _line(self, text: object) -> str:
+    def _line(self, text: object) -> RedactedText:
         """The first line that is not blank, redacted and then cut to a title's length."""
         if not isinstance(text, str):
-            return ""
+            return NO_TEXT
         # Redacted as a whole first: a secret may span lines, and a line of it alone looks harmless.
         redacted = self.redact(_clean(text[:_MAX_TEXT_CHARACTERS]))
         line = next((line for line in redacted.splitlines() if line.strip()), "")
         line = " ".join(line.split())
-        if len(line) <= MAX_TITLE_CHARACTERS:
-            return line
-        return line[: MAX_TITLE_CHARACTERS - 1].rstrip() + "…"
+        if len(line) > MAX_TITLE_CHARACTERS:
+            line = line[: MAX_TITLE_CHARACTERS - 1].rstrip() + "…"
+        return self.redact(line)
 
     def _id(self, said: ThreadId | None) -> ThreadId | None:
         """An id as a file says it, unless it is shaped like a secret: ids are shown everywhere."""
         return ThreadId(said.lower()) if said and self.redact(said) == str(said) else None
 
-    def _folder(self, *candidates: object) -> str:
+    def _folder(self, *candidates: object) -> RedactedText:
         for text in candidates:
             if isinstance(text, str) and text.strip():
                 plain = _clean(text[:_MAX_TEXT_CHARACTERS]).strip().removeprefix(_VERBATIM_PREFIX)
                 return self.redact(plain)
-        return ""
+        return NO_TEXT
 
 
 def thread_id_of(file: RolloutFile) -> ThreadId:
@@ -129,7 +130,7 @@ def thread_id_of(file: RolloutFile) -> ThreadId:
     if isinstance(said, str):
         if (found := thread_id_in_name(said)) is not None:
             return found
-        if _ID.fullmatch(said):
+        if _ID.fullmatch(said) and not find_secrets(said):
             return ThreadId(said)
     return ThreadId(str(uuid.UUID(bytes=hashlib.sha256(file.path.encode()).digest()[:16])))
 
