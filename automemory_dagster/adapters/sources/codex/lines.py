@@ -23,6 +23,8 @@ MAX_LINE_BYTES = 8 << 20
 _CHUNK_BYTES = 1 << 20
 _READ_BYTES = 128 << 10
 """Small enough to stay in the processor's cache while it is split into lines."""
+_PACKED_BYTES = 1024
+"""Four packed bytes can stand for 128 KiB, so this bounds one step to 32 MiB."""
 _STRIP_AT_BYTES = 8 << 10
 _WINDOW = 2048
 _MAX_ZSTD_WINDOW_BYTES = 64 << 20
@@ -51,6 +53,9 @@ class LineStream:
         """Offset of the line just given, in decompressed bytes."""
         self.is_damaged = False
         """True when a compressed file broke off; what came before was given."""
+        self.is_cut_short = False
+        """The same, for a file that ends before its data do; inside a line it is the line's torn
+        end that tells of it."""
 
     def __iter__(self) -> Iterator[Line]:
         peeked, self._peeked = self._peeked, []
@@ -87,6 +92,8 @@ class LineStream:
         if pending.raw_bytes:
             self.line_start = following
             yield pending.take()
+        elif self.is_cut_short:
+            self.is_damaged = True
 
     def _blocks(self) -> Iterator[bytes]:
         try:
@@ -101,13 +108,21 @@ class LineStream:
             raise RolloutUnreadable(f"{self._path.name} cannot be read: {reason}") from error
 
     def _zstd_blocks(self, file: BinaryIO) -> Iterator[bytes]:
+        # The library's own reader ends a frame that was cut short in silence.
         decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW_BYTES)
+        frame, packed = decompressor.decompressobj(), b""
+        is_in_frame = False
         try:
-            with decompressor.stream_reader(file, read_across_frames=True) as stream:
-                while block := stream.read(_READ_BYTES):
+            while packed := packed or file.read(_PACKED_BYTES):
+                block = frame.decompress(packed)
+                packed, is_in_frame = frame.unused_data, not frame.eof
+                if frame.eof:
+                    frame = decompressor.decompressobj()
+                if block:
                     yield block
         except zstandard.ZstdError:
             self.is_damaged = True
+        self.is_cut_short = is_in_frame and not self.is_damaged
 
 
 class _PendingLine:
