@@ -86,7 +86,8 @@ def consolidate(
                 failures.append((space_id, error))
         yield from check_memory(automemory)
         if failures:
-            raise reporting.consolidation_failure(failures, of=len(space_ids)) from failures[0][1]
+            cause = reporting.cause_without_secrets(failures[0][1])
+            raise reporting.consolidation_failure(failures, of=len(space_ids)) from cause
 
 
 def _chosen(automemory: Automemory, named: Sequence[str]) -> Sequence[SpaceId]:

@@ -33,16 +33,19 @@ def failures_for_dagster() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        words = redact(str(error))
-        is_clean = all(redact(str(each)) == str(each) for each in _chain(error))
+        words, cause = redact(str(error)), cause_without_secrets(error)
         if isinstance(error, AutomemoryError):
-            raise dg.Failure(description=words, allow_retries=False) from (
-                error if is_clean else None
-            )
-        if is_clean:
+            raise dg.Failure(description=words, allow_retries=False) from cause
+        if cause is not None:
             raise
         description = f"unexpected {type(error).__name__}: {words}"
         raise dg.Failure(description=description, allow_retries=False) from None
+
+
+def cause_without_secrets(error: Exception) -> Exception | None:
+    """The error, to be named as a cause, unless it or one of its own causes holds a secret."""
+    is_clean = all(redact(str(each)) == str(each) for each in _chain(error))
+    return error if is_clean else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
