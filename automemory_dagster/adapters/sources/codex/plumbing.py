@@ -138,5 +138,6 @@ def reason_by_first_bytes(line: bytes) -> str | None:
         # Nothing opens any more: the two that are open have to close at the line's end, and only
         # there. Finding one byte is many times faster than counting it.
         return reason if line.find(b"}", end) == len(line) - 2 and line[-2] == 0x7D else None
-    is_one = line.find(b'{"timestamp"', 1) < 0 and line.count(b"{") == line.count(b"}")
-    return reason if is_one else None
+    if line.find(b'{"timestamp"', 1) >= 0 or line.find(b"}{", end) >= 0:
+        return None
+    return reason if line.count(b"{") == line.count(b"}") else None
