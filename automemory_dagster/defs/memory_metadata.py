@@ -1,6 +1,7 @@
 """The metadata of a ``memory`` materialization: the extraction log since the last one, totals, and
 the summary to read."""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -44,7 +45,7 @@ def of_consolidation(
         "superseded": dg.MetadataValue.int(report.superseded),
         "kept_by_hand": dg.MetadataValue.int(report.kept_by_hand),
         "input_tokens": dg.MetadataValue.int(sum(entry.input_tokens for entry in entries)),
-        "usd": dg.MetadataValue.float(sum(entry.usd for entry in entries)),
+        "usd": dg.MetadataValue.float(math.fsum(entry.usd for entry in entries)),
         "consolidator": dg.MetadataValue.text(publication.consolidator),
         "commit": dg.MetadataValue.text(publication.commit),
         "workspace": dg.MetadataValue.path(automemory.workspace.location(publication.space_id)),

@@ -93,6 +93,17 @@ class TestThePublishedMemory:
 
         assert [record.data["thread"] for record in told["extraction_log"].records] == [new]
 
+    def test_a_version_that_only_a_persons_edit_made_has_an_empty_log(self, swept: Shell) -> None:
+        workspace = _publish_first(swept)
+        (workspace / "my-notes.md").write_text("Ask Kim about the tax rules.\n")
+
+        result = swept.consolidate(partition=swept.space)
+
+        told = made(result, MEMORY)[swept.space]
+        assert result.success
+        assert (told["version"], told["usd"], told["input_tokens"]) == (2, 0.0, 0)
+        assert list(told["extraction_log"].records) == list(told["outcomes"].records) == []
+
 
 class TestARunWithNothingToDo:
     def test_over_a_partition_it_says_that_nothing_changed(self, swept: Shell) -> None:
