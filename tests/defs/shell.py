@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 
 from automemory_dagster import contract
+from automemory_dagster.adapters.state import SqlStateStore
 from automemory_dagster.definitions import defs
 from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
 from automemory_dagster.settings import Settings
@@ -38,6 +39,7 @@ class Shell:
             "generate": True,
             **settings,
         }
+        self._is_reopened = False
         self.automemory = self.reopened()
         self.instance = dg.DagsterInstance.ephemeral()
 
@@ -55,7 +57,7 @@ class Shell:
     @property
     def deployment(self) -> Deployment:
         """The resource."""
-        return Deployment(lambda: self.automemory)
+        return Deployment(self.reopened if self._is_reopened else lambda: self.automemory)
 
     def write(self, number: int, words: str = "Always use uv, never pip.", **changes: Any) -> str:
         """Write one session, idle for an hour unless told; gives its thread id."""
@@ -104,6 +106,26 @@ class Shell:
     def housekeep(self) -> dg.ExecuteInProcessResult:
         """Run the job ``housekeeping``."""
         return self._run(contract.HOUSEKEEPING_JOB, "", {})
+
+    def put_run(self, job: str, status: dg.DagsterRunStatus) -> None:
+        """A run of a job that is where this status says."""
+        self.instance.create_run_for_job(job_def=defs.resolve_job_def(job), status=status)
+
+    def ruin_state(self) -> None:
+        """Put something else where the state database was."""
+        store = self.automemory.store
+        assert isinstance(store, SqlStateStore)
+        store.close()
+        for file in self.automemory.layout.folder.glob("state.sqlite*"):
+            file.write_bytes(b"this is no database " * 400)
+
+    def reopen_each_time(self) -> None:
+        """From now on the deployment is opened anew whenever somebody asks for it."""
+        self._is_reopened = True
+
+    def instance_on_disk(self) -> dg.DagsterInstance:
+        """An instance with pools, which one in memory does not have."""
+        return dg.DagsterInstance.local_temp(str(self.codex_home.parent))
 
     def partitions(self, name: str = contract.THREADS_PARTITIONS) -> set[str]:
         """The keys of a partition set."""
