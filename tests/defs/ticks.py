@@ -36,8 +36,11 @@ def tick(shell: Shell, sensor: str, cursor: str = "") -> Tick:
         resources={DEPLOYMENT: shell.deployment},
     )
     with context:
-        data = definition.evaluate_tick(context)
-    return Tick(tuple(data.run_requests or ()), data.skip_message or "", data.cursor or cursor)
+        answer = definition(context)
+    if isinstance(answer, dg.SkipReason):
+        return Tick((), answer.skip_message or "", cursor)
+    assert isinstance(answer, dg.SensorResult)
+    return Tick(tuple(answer.run_requests or ()), "", answer.cursor or "")
 
 
 def earlier(cursor: str, *, seconds: int) -> str:
