@@ -5,26 +5,21 @@ ones (a rollback, the end of a copy, the turn's last message) is applied when it
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from automemory_dagster.adapters.sources.codex import calls, plumbing
+from automemory_dagster.adapters.sources.codex import plumbing
 from automemory_dagster.adapters.sources.codex.conversation import Conversation
 from automemory_dagster.adapters.sources.codex.copies import CopiedHistory
 from automemory_dagster.adapters.sources.codex.external import fetch_test
 from automemory_dagster.adapters.sources.codex.holding import Held, Holding
-from automemory_dagster.adapters.sources.codex.memory_text import (
-    cited_in,
-    is_memory_text,
-)
-from automemory_dagster.adapters.sources.codex.messages import (
-    message_text,
-    read_user_message,
-)
+from automemory_dagster.adapters.sources.codex.memory_text import cited_in, is_memory_text
+from automemory_dagster.adapters.sources.codex.messages import message_text, read_user_message
 from automemory_dagster.adapters.sources.codex.mirrors import Stream
 from automemory_dagster.adapters.sources.codex.recent import RecentKeys
 from automemory_dagster.adapters.sources.codex.records import Record, without_surrogates
+from automemory_dagster.adapters.sources.codex.tool_items import Handler, tool_handlers
 from automemory_dagster.adapters.sources.codex.tool_track import ToolTrack
 from automemory_dagster.domain.rollout import (
     FETCH_COMMANDS,
@@ -35,7 +30,6 @@ from automemory_dagster.domain.rollout import (
 )
 from automemory_dagster.domain.thread import MemoryMode
 
-_Handler = Callable[[dict[str, Any]], str]
 _AGENTS_OWN = (AgentMessage, ToolCall, ToolOutput)
 _MOST_LINES_REMEMBERED = 65_536
 
@@ -60,7 +54,7 @@ class Assembly:
     _copied_from: int | None = None
     _turn_before_copy: int = 0
     _is_first: bool = True
-    _handlers: dict[str, dict[str, str | _Handler]] = field(init=False)
+    _handlers: dict[str, dict[str, str | Handler]] = field(init=False)
     """By kind and type: what takes a record, or the reason why it gives nothing."""
     _seen: RecentKeys = field(default_factory=lambda: RecentKeys(_MOST_LINES_REMEMBERED))
 
@@ -191,34 +185,13 @@ class Assembly:
 
     # ---- items ------------------------------------------------------------------------------
 
-    def _item_handlers(self) -> dict[str, str | _Handler]:
+    def _item_handlers(self) -> dict[str, str | Handler]:
         return {
             **plumbing.ITEMS,
             "message": self._message,
-            "function_call": self._function_call,
-            "custom_tool_call": self._custom_call,
-            "local_shell_call": self._local_shell_call,
-            "function_call_output": self._output,
-            "custom_tool_call_output": self._output,
-            "local_shell_call_output": self._output,
-            "web_search_call": self.tools.search,
-            "tool_search_call": self.tools.search,
+            **tool_handlers(self.tools),
             "agent_message": self.words.mail,
         }
-
-    def _function_call(self, payload: dict[str, Any]) -> str:
-        arguments = payload.get("arguments")
-        facts = calls.function_call(payload)
-        return self.tools.call(facts, arguments if isinstance(arguments, str) else "")
-
-    def _custom_call(self, payload: dict[str, Any]) -> str:
-        return self.tools.call(calls.custom_call(payload))
-
-    def _local_shell_call(self, payload: dict[str, Any]) -> str:
-        return self.tools.call(calls.local_shell_call(payload))
-
-    def _output(self, payload: dict[str, Any]) -> str:
-        return self.tools.output(str(payload.get("call_id") or ""), payload.get("output"))
 
     def _message(self, payload: dict[str, Any]) -> str:
         role = payload.get("role")
@@ -233,7 +206,7 @@ class Assembly:
 
     # ---- events -----------------------------------------------------------------------------
 
-    def _event_handlers(self) -> dict[str, str | _Handler]:
+    def _event_handlers(self) -> dict[str, str | Handler]:
         return {
             **plumbing.EVENTS,
             "user_message": self.words.user_event,

@@ -126,11 +126,9 @@ def human_parts(text: str, *, is_labelled: bool = False) -> SplitText:
 
 def _is_bare(text: str) -> bool:
     """True for nearly every prompt: none of the signs that all wrappers bear."""
-    return (
-        "<" not in text
-        and not text.startswith(_FIRST_SIGNS)
-        and not ("_" in text and "MEMORY_SUMMARY BEGINS" in text)
-    )
+    if "<" in text or text.startswith(_FIRST_SIGNS):
+        return False
+    return "_" not in text or "MEMORY_SUMMARY BEGINS" not in text
 
 
 def _peel_all(
