@@ -10,7 +10,6 @@ from enum import IntEnum
 
 from automemory_dagster.domain.thread import MemoryMode
 
-
 FETCH_COMMANDS = (
     "curl",
     "wget",
