@@ -6,6 +6,7 @@ import dagster as dg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy.engine import make_url
 
 from automemory_dagster.contract import IDLE_SENSOR, PHASE1_POOL, PHASE2_POOL, SWEEP_JOB
 from automemory_dagster.defs.sensors import AskedBatch
@@ -13,6 +14,7 @@ from automemory_dagster.pipeline import sweep
 from tests.defs.opening import opened_below
 from tests.defs.shell import Shell, id_of
 from tests.defs.ticks import Tick, earlier, tick
+from tests.postgres import PostgresServer
 
 
 def look(shell: Shell, cursor: str = "") -> Tick:
@@ -83,6 +85,22 @@ class TestItAsksForNothing:
         assert told.requests == ()
         assert "Could not look" in told.skipped
         assert "state.sqlite" in told.skipped
+
+    def test_when_postgresql_is_gone_and_says_so_without_the_password(
+        self, tmp_path: Path, postgres_server: PostgresServer
+    ) -> None:
+        with postgres_server.database() as url:
+            secret = make_url(url).set(password="hunter2-of-tests")
+            shell = Shell(tmp_path, database_url=secret.render_as_string(hide_password=False))
+            shell.write(1)
+        # The block has dropped the database and ended every connection to it.
+
+        told = look(shell)
+
+        assert told.requests == ()
+        assert "Could not look" in told.skipped
+        assert "PostgreSQL" in told.skipped or str(secret.database) in told.skipped
+        assert "hunter2" not in told.skipped
 
     def test_when_the_deployment_cannot_be_opened_and_says_so(self, shell: Shell) -> None:
         shell.ruin_state()
