@@ -59,11 +59,9 @@ def looks_random(value: str, *, minimum: int = 12) -> bool:
     if len(value) < minimum or (len(value) > 4096 and class_changes(value[:4096]) < 400):
         return False
     value = value[:4096]
-    letters = sum(c.isalpha() for c in value)
-    digits = sum(c.isdigit() for c in value)
-    if not letters:
+    if not any(map(str.isalpha, value)):
         return False
-    if not digits:
+    if not any(map(str.isdigit, value)):
         return len(value) >= 16 and _mixes_case(value)
     if entropy_bits(value) < min(3.0, math.log2(len(value)) - 0.9):
         return False
@@ -74,7 +72,9 @@ def looks_random(value: str, *, minimum: int = 12) -> bool:
 
 def has_random_run(value: str, *, minimum: int = 10) -> bool:
     """True when some unbroken run of letters and digits in the value looks random by itself."""
-    return any(looks_random(run, minimum=minimum) for run in re.findall(r"[A-Za-z0-9]+", value))
+    # Shorter runs are left out by the pattern: a hostile text has thousands of them.
+    runs = re.findall(rf"[A-Za-z0-9]{{{minimum},}}", value)
+    return any(looks_random(run, minimum=minimum) for run in runs)
 
 
 def is_wordy(value: str) -> bool:
