@@ -5,6 +5,7 @@ They open no rollout and write nothing but their cursor.
 
 import json
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 
 import dagster as dg
 
@@ -21,6 +22,7 @@ from automemory_dagster.wiring import Automemory, system_clock
 
 _INTERVAL_SECONDS = 30
 _LONGEST_WAIT_SECONDS = 3_600
+_LONGEST_RUN = timedelta(hours=1)
 _MOST_DOUBLINGS = 10
 _MOST_RUNS_A_TICK = 20
 """A run asked for costs 0.14 s of a tick, and Dagster ends a tick after 60 s."""
@@ -169,5 +171,8 @@ def _run_key(space: SpaceState) -> str:
 
 
 def _is_under_way(instance: dg.DagsterInstance, job_name: str) -> bool:
-    filters = dg.RunsFilter(job_name=job_name, statuses=_UNFINISHED)
+    # A host that was killed leaves its run "started" until run monitoring ends it; claims keep two
+    # runs apart anyway, so a run of long ago holds nothing back.
+    since = system_clock() - _LONGEST_RUN
+    filters = dg.RunsFilter(job_name=job_name, statuses=_UNFINISHED, created_after=since)
     return bool(instance.get_run_ids(filters, limit=1))
