@@ -33,6 +33,8 @@ PENDING_SENSOR = "memory_pending"
 HOUSEKEEPING_SCHEDULE = "daily_housekeeping"
 
 SINGLETON_TAG = "automemory/singleton"
+PROCESS_TAG = "automemory/process"
+"""On a run: the process that works on it."""
 
 
 def thread_run_key(thread_id: str, source_updated_at: int, attempt: int) -> str:

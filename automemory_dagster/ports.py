@@ -244,6 +244,9 @@ class JobLedger(Protocol):
             LeaseLost: the token is no longer the holder's.
         """
 
+    def end_leases(self, is_gone: Callable[[str], bool], *, now: datetime) -> int:
+        """End the live leases of workers that are gone, which counts as their crash; how many."""
+
     def claim_phase2(
         self,
         space_id: SpaceId,

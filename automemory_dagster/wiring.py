@@ -1,7 +1,5 @@
 """The composition root: settings in, ready phases out. The only real clock is here."""
 
-import os
-import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from automemory_dagster.adapters.home import HomeLayout, has_consent, prepare_home
+from automemory_dagster.adapters.home import HomeLayout, has_consent, own_process, prepare_home
 from automemory_dagster.adapters.offline.consolidator import OfflineConsolidator
 from automemory_dagster.adapters.offline.extractor import OfflineExtractor
 from automemory_dagster.adapters.secrets import SecretTools, secret_tools
@@ -88,7 +86,7 @@ class Automemory:
             budget_tokens=self.settings.transcript_budget_tokens,
             concurrency=self.settings.phase1_concurrency,
             is_external_context_refused=self.settings.disable_on_external_context,
-            worker=_worker(),
+            worker=own_process(),
             run_id=run_id,
         )
 
@@ -103,7 +101,7 @@ class Automemory:
             clock=system_clock,
             leases=self.leases,
             selection=self.selection,
-            worker=_worker(),
+            worker=own_process(),
             run_id=run_id,
         )
 
@@ -243,7 +241,3 @@ def _spaces(settings: Settings, choice: SourceChoice) -> Callable[[Thread], Spac
     if not settings.split_by_project:
         return lambda thread: SpaceId(choice.name)
     return lambda thread: SpaceId(f"{choice.name}#{thread.project}")
-
-
-def _worker() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"

@@ -11,6 +11,7 @@ from automemory_dagster.defs import memory_metadata, reporting
 from automemory_dagster.defs.checks import CHECK_SPECS, check_memory
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.partitions import partitions_of_run, spaces
+from automemory_dagster.defs.recovery import name_process
 from automemory_dagster.domain.errors import AutomemoryError, PermanentError
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import phase2
@@ -71,6 +72,7 @@ def consolidate(
     """
     with reporting.failures_for_dagster():
         automemory = deployment.open()
+        name_process(context)
         asked = partitions_of_run(context)
         space_ids = _chosen(automemory, [*asked, *config.space_ids])
         if not space_ids:

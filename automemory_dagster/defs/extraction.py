@@ -10,6 +10,7 @@ from automemory_dagster import contract
 from automemory_dagster.defs import reporting
 from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.partitions import partitions_of_run, register_candidates, threads
+from automemory_dagster.defs.recovery import name_process
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.pipeline import phase1, sweep
 
@@ -77,6 +78,7 @@ def extract_threads(
     """
     with reporting.failures_for_dagster():
         automemory = deployment.open()
+        name_process(context)
         report = sweep.update_catalogue(automemory.sweep_world, run_id=context.run.run_id)
         context.log.info(reporting.catalogue_message(report))
         for problem in report.problems:

@@ -14,6 +14,7 @@ from automemory_dagster.adapters.home import DAGSTER_YAML, write_dagster_files
 from automemory_dagster.defs.deployment import DEPLOYMENT, Deployment
 from automemory_dagster.defs.partitions import register_spaces
 from automemory_dagster.defs.pools import set_pool_limits
+from automemory_dagster.defs.recovery import end_what_is_gone
 from automemory_dagster.domain.errors import StateUnavailable
 from automemory_dagster.domain.thread import SpaceId
 from automemory_dagster.pipeline import sweep
@@ -35,6 +36,7 @@ def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Prog
     try:
         with _instance(automemory) as instance:
             set_pool_limits(instance)
+            end_what_is_gone(instance, automemory)
             run_ids, problems = _sweep_all(definitions, automemory, instance, resources)
             more_ids, published, more_problems = _consolidate_all(
                 definitions, automemory, instance, resources

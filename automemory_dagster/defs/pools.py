@@ -1,6 +1,9 @@
 """Pool limits, which ``dagster.yaml`` cannot hold: they live in the instance."""
 
+from contextlib import suppress
+
 import dagster as dg
+from sqlalchemy.exc import IntegrityError
 
 from automemory_dagster import contract
 
@@ -19,4 +22,6 @@ def set_pool_limits(instance: dg.DagsterInstance) -> None:
     explicit = {pool.name for pool in storage.get_pool_limits() if not pool.from_default}
     for name, limit in _LIMITS.items():
         if name not in explicit:
-            storage.set_concurrency_slots(name, limit)
+            # Another process that starts at the same moment may set it first.
+            with suppress(IntegrityError):
+                storage.set_concurrency_slots(name, limit)

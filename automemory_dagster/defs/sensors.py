@@ -15,6 +15,7 @@ from automemory_dagster.defs.deployment import Deployment
 from automemory_dagster.defs.jobs import consolidate_job, sweep_job
 from automemory_dagster.defs.partitions import register_spaces
 from automemory_dagster.defs.pools import set_pool_limits
+from automemory_dagster.defs.recovery import end_what_is_gone
 from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.pipeline import sweep
 from automemory_dagster.ports import SpaceState
@@ -90,6 +91,7 @@ def idle_rollouts(
                 f"Generation is off for {automemory.choice.codex_home}; "
                 "`automemory up --generate` turns it on."
             )
+        end_what_is_gone(context.instance, automemory)
         if _is_under_way(context.instance, contract.SWEEP_JOB):
             return dg.SkipReason("A sweep is under way.")
         look = sweep.look_for_due(automemory.sweep_world, limit=automemory.settings.batch_threads)
@@ -123,6 +125,7 @@ def memory_pending(
     """Ask for a consolidation when something changed, nobody is at it, and phase 1 rests."""
     try:
         automemory = deployment.open()
+        end_what_is_gone(context.instance, automemory)
         pending = [space for space in automemory.store.spaces() if is_due(space, automemory)]
     except AutomemoryError as error:
         return dg.SkipReason(redact(f"Could not look: {error}"))

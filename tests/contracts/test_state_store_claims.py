@@ -483,6 +483,31 @@ class TestCrashing:
         assert isinstance(outcome, Claimed)
 
 
+class TestWorkersThatAreGone:
+    def test_their_leases_end_and_count_as_crashes(self, state_store: StateStore) -> None:
+        claimed(state_store, a_thread())
+        worker = job_of(state_store).worker
+
+        ended = state_store.end_leases(lambda name: name == worker, now=NOON)
+        again = claim(state_store, a_thread())
+
+        assert ended == 1
+        assert isinstance(again, Claimed)
+        assert job_of(state_store).retry_remaining == 2
+
+    def test_the_leases_of_others_stay(self, state_store: StateStore) -> None:
+        claimed(state_store, a_thread())
+
+        assert state_store.end_leases(lambda name: name == "nobody", now=NOON) == 0
+        assert isinstance(claim(state_store, a_thread()), SkippedRunning)
+
+    def test_what_ended_is_not_ended_twice(self, state_store: StateStore) -> None:
+        claimed(state_store, a_thread())
+        state_store.end_leases(lambda name: True, now=NOON)
+
+        assert state_store.end_leases(lambda name: True, now=NOON) == 0
+
+
 class TestReleasing:
     def test_the_job_is_as_if_it_had_never_been_claimed(self, state_store: StateStore) -> None:
         fail(state_store, claimed(state_store, a_thread()), FailureKind.TRANSIENT)

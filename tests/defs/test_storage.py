@@ -117,7 +117,7 @@ def test_the_instance_leaves_retries_to_us_and_tells_nobody(instance: dg.Dagster
     assert instance.run_monitoring_enabled is True
     config = instance.get_concurrency_config()
     assert config.pool_config.default_pool_limit == 1
-    assert str(config.pool_config.pool_granularity.value) == "op"
+    assert str(config.pool_config.pool_granularity.value) == "run"
 
 
 def test_a_wrong_setting_is_told_without_its_value(monkeypatch: pytest.MonkeyPatch) -> None:

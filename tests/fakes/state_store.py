@@ -1,7 +1,7 @@
 """The state store as dictionaries under one lock: every rule of the port, no machinery."""
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -302,6 +302,20 @@ class FakeStateStore:
                 row, job=replace(row.job, lease_until=until)
             )
             return replace(claim, lease_until=until)
+
+    def end_leases(self, is_gone: Callable[[str], bool], *, now: datetime) -> int:
+        with self._lock:
+            ended = [
+                key
+                for key, row in self._rows.items()
+                if row.job.status is JobStatus.RUNNING
+                and _some(row.job.lease_until) > now
+                and is_gone(row.job.worker)
+            ]
+            for key in ended:
+                row = self._rows[key]
+                self._rows[key] = replace(row, job=replace(row.job, lease_until=now))
+            return len(ended)
 
     def finish_phase2(
         self,

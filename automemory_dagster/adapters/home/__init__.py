@@ -8,6 +8,7 @@ from automemory_dagster.adapters.home.dagster_files import (
     write_dagster_files,
 )
 from automemory_dagster.adapters.home.layout import HomeLayout, prepare_home
+from automemory_dagster.adapters.home.process import is_gone, own_process
 
 __all__ = [
     "DAGSTER_YAML",
@@ -15,6 +16,8 @@ __all__ = [
     "HomeLayout",
     "deployment_file",
     "has_consent",
+    "is_gone",
+    "own_process",
     "prepare_home",
     "remember_consent",
     "write_dagster_files",

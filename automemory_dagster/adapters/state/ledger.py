@@ -1,6 +1,6 @@
 """Jobs with leases. Each method is one transaction: lock, decide by ``rule``, write."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
@@ -17,6 +17,8 @@ from automemory_dagster.adapters.state.row import JobRow, job_of
 from automemory_dagster.adapters.state.statement import (
     count_live_leases,
     create_job,
+    end_leases_of,
+    live_workers,
     lock_claims,
     lock_job,
     lock_outputs_of_space,
@@ -125,6 +127,12 @@ class SqlLedger:
         until = max(now + policy.lease, claim.lease_until)
         self._database.write(lambda connection: renew_lease(connection, claim, until=until))
         return replace(claim, lease_until=until)
+
+    def end_leases(self, is_gone: Callable[[str], bool], *, now: datetime) -> int:
+        """Reads first: nearly always nobody is gone, and then nothing needs a lock."""
+        with self._database.reading() as connection:
+            gone = list(filter(is_gone, live_workers(connection, now=now)))
+        return self._database.write(lambda c: end_leases_of(c, gone, now=now)) if gone else 0
 
     def claim_phase2(
         self,

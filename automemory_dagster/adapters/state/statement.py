@@ -115,6 +115,21 @@ def renew_lease(connection: Connection, claim: Claimed, *, until: datetime) -> N
         raise lease_lost(claim)
 
 
+def live_workers(connection: Connection, *, now: datetime) -> frozenset[str]:
+    """Who holds a live lease."""
+    rows = connection.execute(select(jobs.c.worker).where(_RUNNING, jobs.c.lease_until > now))
+    return frozenset(rows.scalars())
+
+
+def end_leases_of(connection: Connection, workers: Collection[str], *, now: datetime) -> int:
+    """End these workers' live leases; gives how many."""
+    live = (_RUNNING, jobs.c.lease_until > now, jobs.c.worker.in_(workers))
+    return connection.execute(update(jobs).where(*live).values(lease_until=now)).rowcount
+
+
+_RUNNING = jobs.c.status == JobStatus.RUNNING.value
+
+
 def lock_threads(connection: Connection, thread_ids: Collection[str]) -> list[Any]:
     """Rows of ``threads`` (id, space, path, mode), locked in the order of their ids."""
     columns = (
