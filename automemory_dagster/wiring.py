@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from automemory_dagster.adapters.workspace import GitWorkspaces
 from automemory_dagster.domain.eligibility import EligibilityPolicy
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.selection import SelectionPolicy
-from automemory_dagster.domain.thread import SourceKind, SpaceId, Thread
+from automemory_dagster.domain.thread import SpaceId, Thread
 from automemory_dagster.pipeline.phase1 import Phase1World
-from automemory_dagster.pipeline.phase2 import Phase2World
+from automemory_dagster.pipeline.phase2 import Phase2World, may_consolidate
 from automemory_dagster.pipeline.sweep import SweepWorld
-from automemory_dagster.ports import StateStore, Workspace
+from automemory_dagster.policies import eligibility_policy, lease_policy, selection_policy
+from automemory_dagster.ports import SpaceState, StateStore, Workspace
 from automemory_dagster.settings import Settings
 
 
@@ -68,6 +69,19 @@ class Automemory:
         """The space of this source; its common beginning when the source is split by project."""
         return SpaceId(self.choice.name)
 
+    def has_consent(self, space_id: SpaceId) -> bool:
+        """True for the spaces of the source that is read, while its generation is on."""
+        is_own = space_id == self.choice.name or space_id.startswith(f"{self.choice.name}#")
+        return is_own and self.choice.is_generation_on
+
+    def pending_spaces(self) -> tuple[SpaceState, ...]:
+        """Spaces with something to consolidate that may be consolidated."""
+        return tuple(
+            space
+            for space in self.store.spaces()
+            if space.has_pending_changes and may_consolidate(space, self.has_consent)
+        )
+
     @property
     def database_label(self) -> str:
         """Where the state is, without a password."""
@@ -101,6 +115,7 @@ class Automemory:
             clock=system_clock,
             leases=self.leases,
             selection=self.selection,
+            has_consent=self.has_consent,
             worker=own_process(),
             run_id=run_id,
         )
@@ -149,7 +164,9 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
     layout = prepare_home(settings.home_folder)
     choice = choose_source(settings, layout)
     store = open_state_store(state_url(settings, layout))
-    eligibility = _eligibility(settings, choice)
+    eligibility = eligibility_policy(
+        settings, is_sample=choice.is_sample, is_generation_on=choice.is_generation_on
+    )
     secrets = secret_tools(
         plain_markers=settings.plain_markers, redact_personal=settings.redact_personal
     )
@@ -168,8 +185,8 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
         store=store,
         workspace=GitWorkspaces(layout.memories, clock=system_clock, redact=secrets.redact),
         eligibility=eligibility,
-        leases=_leases(settings),
-        selection=_selection(settings, choice),
+        leases=lease_policy(settings),
+        selection=selection_policy(settings, is_sample=choice.is_sample),
         sweep_world=SweepWorld(
             source=source,
             store=store,
@@ -203,38 +220,6 @@ def state_url(settings: Settings, layout: HomeLayout) -> str:
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()
     return f"sqlite:///{layout.state_database}"
-
-
-def _eligibility(settings: Settings, choice: SourceChoice) -> EligibilityPolicy:
-    asked = (SourceKind(kind) for kind in settings.admit_kinds)
-    admitted = frozenset({SourceKind.INTERACTIVE, *asked})
-    days = settings.max_rollout_age_days
-    # The sample must work in a year: its sessions never grow too old, and nobody writes them.
-    has_age_gate = days > 0 and not choice.is_sample
-    return EligibilityPolicy(
-        is_generation_on=choice.is_generation_on,
-        idle=timedelta(seconds=0 if choice.is_sample else settings.idle_seconds),
-        max_age=timedelta(days=days) if has_age_gate else None,
-        admitted_kinds=admitted,
-    )
-
-
-def _selection(settings: Settings, choice: SourceChoice) -> SelectionPolicy:
-    days = settings.max_unused_days
-    return SelectionPolicy(
-        max_inputs=settings.max_consolidation_inputs,
-        max_unused=timedelta(days=days) if days > 0 and not choice.is_sample else None,
-    )
-
-
-def _leases(settings: Settings) -> LeasePolicy:
-    return LeasePolicy(
-        lease=timedelta(seconds=settings.lease_seconds),
-        retry_delay=timedelta(seconds=settings.retry_seconds),
-        retry_budget=settings.retry_budget,
-        max_running=settings.phase1_max_running,
-        cooldown=timedelta(seconds=settings.consolidation_cooldown_seconds),
-    )
 
 
 def _spaces(settings: Settings, choice: SourceChoice) -> Callable[[Thread], SpaceId]:

@@ -98,9 +98,9 @@ def _chosen(automemory: Automemory, named: Sequence[str]) -> Sequence[SpaceId]:
     Raises:
         PermanentError: a name is no space's.
     """
-    known = automemory.store.spaces()
     if not named:
-        return [space.space_id for space in known if space.has_pending_changes]
+        return [space.space_id for space in automemory.pending_spaces()]
+    known = automemory.store.spaces()
     ids = {space.space_id for space in known}
     if unknown := [name for name in named if name not in ids]:
         raise PermanentError(

@@ -103,7 +103,7 @@ def _consolidate_all(
     run_ids: list[str] = []
     published: list[SpaceId] = []
     problems: list[str] = []
-    pending = [space for space in automemory.store.spaces() if space.has_pending_changes]
+    pending = automemory.pending_spaces()
     register_spaces(instance, [space.space_id for space in pending])
     for space in pending:
         result = definitions.resolve_job_def(contract.CONSOLIDATE_JOB).execute_in_process(

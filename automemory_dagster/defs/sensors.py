@@ -126,7 +126,7 @@ def memory_pending(
     try:
         automemory = deployment.open()
         end_what_is_gone(context.instance, automemory)
-        pending = [space for space in automemory.store.spaces() if is_due(space, automemory)]
+        pending = [space for space in automemory.pending_spaces() if is_due(space, automemory)]
     except AutomemoryError as error:
         return dg.SkipReason(redact(f"Could not look: {error}"))
     if not pending:

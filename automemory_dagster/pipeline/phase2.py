@@ -5,7 +5,7 @@ copy; the swap, the store's transaction and the git baseline stand or fall toget
 nothing that was published has changed.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from automemory_dagster.domain.errors import (
@@ -27,11 +27,13 @@ from automemory_dagster.pipeline.phase2_result import (
     NothingChanged,
     Phase2Result,
     Skipped,
+    SkippedNoConsent,
 )
 from automemory_dagster.ports import (
     Clock,
     Consolidator,
     FindSecrets,
+    SpaceState,
     Staging,
     StateStore,
     Workspace,
@@ -50,6 +52,8 @@ class Phase2World:
     clock: Clock
     leases: LeasePolicy
     selection: SelectionPolicy
+    has_consent: Callable[[SpaceId], bool]
+    """May this space's memory be made? Off means off; forgetting goes on all the same."""
     worker: str = ""
     run_id: str = ""
 
@@ -63,6 +67,8 @@ def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = Fals
         TransientError, PermanentError: the job is marked failed; what was published stands.
         LeaseLost: another worker owns the space; nothing was written.
     """
+    if not may_consolidate(world.store.space(space_id), world.has_consent):
+        return Skipped(outcome=SkippedNoConsent())
     claim = world.store.claim_phase2(
         space_id,
         policy=world.leases,
@@ -84,6 +90,11 @@ def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = Fals
             # A fault of ours too: a job left running would block the space until its lease ends.
             _mark_failed(claim, error, world)
             raise
+
+
+def may_consolidate(space: SpaceState, has_consent: Callable[[SpaceId], bool]) -> bool:
+    """True with consent, or when something has to be forgotten, which needs none."""
+    return has_consent(space.space_id) or space.is_forgetting
 
 
 def _consolidate_claimed(

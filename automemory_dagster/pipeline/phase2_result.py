@@ -36,10 +36,15 @@ class NothingChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """Another worker's turn, or not yet time."""
+class SkippedNoConsent:
+    """Generation is off for the source of this space, or it is not the source that is read."""
 
-    outcome: Phase2ClaimOutcome
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Not allowed, another worker's turn, or not yet time."""
+
+    outcome: Phase2ClaimOutcome | SkippedNoConsent
 
     @property
     def why(self) -> str:
@@ -50,8 +55,10 @@ class Skipped:
 Phase2Result = Consolidated | NothingChanged | Skipped
 
 
-def _skip_message(outcome: Phase2ClaimOutcome) -> str:
+def _skip_message(outcome: Phase2ClaimOutcome | SkippedNoConsent) -> str:
     match outcome:
+        case SkippedNoConsent():
+            return "generation is off for its source; only forgetting goes on"
         case SkippedUpToDate():
             return "nothing changed since the last consolidation"
         case SkippedRunning(lease_until=until):

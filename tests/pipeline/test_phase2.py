@@ -17,13 +17,13 @@ from automemory_dagster.domain.job import Claimed, JobKind, JobStatus, LeasePoli
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
 from automemory_dagster.domain.selection import SelectionPolicy
 from automemory_dagster.domain.stage1 import SelectedOutput
-from automemory_dagster.domain.thread import ThreadId
+from automemory_dagster.domain.thread import MemoryMode, ThreadId
 from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
 from automemory_dagster.pipeline.phase2 import Phase2World, consolidate
 from automemory_dagster.pipeline.phase2_result import Consolidated, NothingChanged, Skipped
 from automemory_dagster.ports import ConsolidationReport, Staging
 from tests.fakes.state_store import FakeStateStore
-from tests.memories import a_memory, a_selected_output, a_task
+from tests.memories import a_memory, a_selected_output, a_task, a_thread_id
 from tests.pipeline.world import NOON, SPACE, ManualClock
 
 _SECRET = "ghp_" + "a1B2" * 9
@@ -71,6 +71,7 @@ class World:
         self.store = FakeStateStore()
         self.workspace = GitWorkspaces(folder, clock=self.clock)
         self.consolidator = MeddlingConsolidator()
+        self.is_generation_on = True
 
     @property
     def phase2(self) -> Phase2World:
@@ -84,6 +85,7 @@ class World:
             clock=self.clock,
             leases=LeasePolicy(),
             selection=SelectionPolicy(),
+            has_consent=lambda space_id: self.is_generation_on,
             run_id="run-1",
         )
 
@@ -252,6 +254,33 @@ def test_a_worker_that_lost_its_lease_publishes_nothing(world: World) -> None:
     job = world.store.job(JobKind.CONSOLIDATE, SPACE)
     assert job is not None
     assert job.status is JobStatus.RUNNING
+
+
+def test_off_means_off_for_phase_2_too(world: World) -> None:
+    world.is_generation_on = False
+
+    result = consolidate(SPACE, world.phase2, is_forced=True)
+
+    assert isinstance(result, Skipped)
+    assert result.why == "generation is off for its source; only forgetting goes on"
+    assert world.store.publication(SPACE) is None
+
+
+def test_forgetting_needs_no_consent(world: World) -> None:
+    world.add(2, preference="Never commit on Fridays")
+    consolidate(SPACE, world.phase2)
+    world.is_generation_on = False
+    [thread] = [
+        state.thread
+        for state in world.store.thread_states()
+        if state.thread.thread_id == a_thread_id(2)
+    ]
+    world.store.save_threads([replace(thread, memory_mode=MemoryMode.DISABLED)])
+
+    result = consolidate(SPACE, world.phase2)
+
+    assert isinstance(result, Consolidated)
+    assert "Fridays" not in "".join(world.on_disk().values())
 
 
 def test_a_second_worker_is_told_who_is_at_it(world: World) -> None:
