@@ -398,6 +398,9 @@ class Workspace(Protocol):
     def location(self, space_id: SpaceId) -> str:
         """Absolute path of a space's folder, whether it is there or not."""
 
+    def holds(self, space_id: SpaceId, paths: Collection[str]) -> bool:
+        """True when all these files are in a space's folder. Costs one ``stat`` a path."""
+
     def stage(self, space_id: SpaceId) -> AbstractContextManager[Staging]:
         """A staging copy of a space's workspace (an empty one at first), removed when the context
         ends."""

@@ -15,7 +15,9 @@ from automemory_dagster.adapters.sources.codex.home import CodexSource
 from automemory_dagster.adapters.sources.codex.sample_home import unpack_sample_home
 from automemory_dagster.adapters.state import open_state_store, store_location_label
 from automemory_dagster.adapters.workspace import GitWorkspaces
+from automemory_dagster.domain.artifacts import MEMORY, MEMORY_SUMMARY
 from automemory_dagster.domain.eligibility import EligibilityPolicy
+from automemory_dagster.domain.errors import StateUnavailable
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.selection import SelectionPolicy
 from automemory_dagster.domain.thread import SpaceId, Thread
@@ -75,11 +77,17 @@ class Automemory:
         return is_own and self.choice.is_generation_on
 
     def pending_spaces(self) -> tuple[SpaceState, ...]:
-        """Spaces with something to consolidate that may be consolidated."""
+        """Spaces with something to consolidate, or whose files somebody removed, that may be."""
         return tuple(
             space
             for space in self.store.spaces()
-            if space.has_pending_changes and may_consolidate(space, self.has_consent)
+            if (space.has_pending_changes or self._has_lost_files(space))
+            and may_consolidate(space, self.has_consent)
+        )
+
+    def _has_lost_files(self, space: SpaceState) -> bool:
+        return space.version > 0 and not self.workspace.holds(
+            space.space_id, (MEMORY, MEMORY_SUMMARY)
         )
 
     @property
@@ -163,6 +171,7 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
     settings = settings or Settings.load()
     layout = prepare_home(settings.home_folder)
     choice = choose_source(settings, layout)
+    _refuse_lost_database(settings, layout)
     store = open_state_store(state_url(settings, layout))
     eligibility = eligibility_policy(
         settings, is_sample=choice.is_sample, is_generation_on=choice.is_generation_on
@@ -208,6 +217,15 @@ def shared_automemory() -> Automemory:
 
 
 _SHARING = threading.Lock()
+
+
+def _refuse_lost_database(settings: Settings, layout: HomeLayout) -> None:
+    if settings.database_url is None and layout.has_lost_database():
+        raise StateUnavailable(
+            f"The state database {layout.state_database} is gone, but this home holds memory that "
+            "was made with it. Nothing was changed. Put the database back; or, to begin anew, move "
+            f"{layout.memories} away. If it is on PostgreSQL, set AUTOMEMORY_DATABASE_URL."
+        )
 
 
 @cache

@@ -51,7 +51,7 @@ def _artifacts_valid(publications: list[Publication]) -> dg.AssetCheckResult:
             publication.files, (), find_secrets=lambda text: (), known_paths=publication.files
         )
     ]
-    return _result(_VALID, problems, f"{len(publications)} spaces are valid")
+    return _result(_VALID, problems, f"{len(publications)} of {len(publications)} spaces valid")
 
 
 def _no_secrets(publications: list[Publication], find_secrets: FindSecrets) -> dg.AssetCheckResult:

@@ -5,6 +5,7 @@ It uses the same instance as the web UI, so that the runs and their metadata are
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import dagster as dg
 from sqlalchemy.exc import SQLAlchemyError
@@ -38,18 +39,16 @@ def run_pass(definitions: dg.Definitions, automemory: Automemory, progress: Prog
             set_pool_limits(instance)
             end_what_is_gone(instance, automemory)
             run_ids, problems = _sweep_all(definitions, automemory, instance, resources)
-            more_ids, published, more_problems = _consolidate_all(
-                definitions, automemory, instance, resources
-            )
+            phase2 = _consolidate_all(definitions, automemory, instance, resources)
     except (SQLAlchemyError, OSError) as error:
         raise StateUnavailable(
             f"Dagster's own storage below {automemory.layout.dagster} cannot be used now; what was "
             f"extracted and published until then stays. It says: {_first_line(error)}"
         ) from error
-    return PassReport(
-        run_ids=(*run_ids, *more_ids),
-        published=tuple(published),
-        problems=(*problems, *more_problems),
+    return replace(
+        phase2,
+        run_ids=(*run_ids, *phase2.run_ids),
+        problems=(*problems, *phase2.problems),
     )
 
 
@@ -99,9 +98,10 @@ def _consolidate_all(
     automemory: Automemory,
     instance: dg.DagsterInstance,
     resources: Mapping[str, object],
-) -> tuple[list[str], list[SpaceId], list[str]]:
+) -> PassReport:
     run_ids: list[str] = []
     published: list[SpaceId] = []
+    restored: list[SpaceId] = []
     problems: list[str] = []
     pending = automemory.pending_spaces()
     register_spaces(instance, [space.space_id for space in pending])
@@ -118,7 +118,14 @@ def _consolidate_all(
             problems.append(f"Consolidation of {space.space_id} failed: {_why(result)}")
         elif automemory.store.space(space.space_id).version > space.version:
             published.append(space.space_id)
-    return run_ids, published, problems
+        elif not space.has_pending_changes:
+            restored.append(space.space_id)
+    return PassReport(
+        run_ids=tuple(run_ids),
+        published=tuple(published),
+        restored=tuple(restored),
+        problems=tuple(problems),
+    )
 
 
 def _why(result: dg.ExecuteInProcessResult) -> str:

@@ -156,10 +156,10 @@ def _asked_again(context: dg.SensorEvaluationContext, batch: str) -> AskedBatch 
 
 
 def is_due(space: SpaceState, automemory: Automemory) -> bool:
-    """True when something is pending and neither backoff nor cooldown holds it back."""
-    if not space.has_pending_changes or space.job is None:
-        return False
+    """True when neither backoff nor cooldown holds a pending space back."""
     now = system_clock()
+    if space.job is None:
+        return False
     if space.job.retry_at is not None and space.job.retry_at > now:
         return False
     # Forgetting is not delayed by the cooldown.

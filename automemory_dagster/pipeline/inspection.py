@@ -5,7 +5,7 @@ Reads only.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate, evaluate, first_failure
 from automemory_dagster.domain.job import Job
@@ -45,14 +45,24 @@ class Explanation:
     output: Stage1Output | None
 
 
-def standing(store: StateStore, policy: EligibilityPolicy, *, clock: Clock) -> Standing:
-    """Count every thread by outcome and reason as of now."""
+def standing(
+    store: StateStore, policy: EligibilityPolicy, *, source: str, clock: Clock
+) -> Standing:
+    """Count every thread of a source by outcome and reason as of now, those that are gone too."""
     now = clock()
     handled = _handled_outcomes(store)
     counts: Counter[tuple[Outcome, Reason]] = Counter()
+    there = set()
     for state in store.thread_states():
-        failure = first_failure(evaluate(state.thread, state.job, policy, now=now))
-        counts[_outcome(failure, handled.get(state.thread.thread_id))] += 1
+        there.add(state.thread.thread_id)
+        if state.thread.source != source:
+            continue
+        gates = evaluate(state.thread, state.job, policy, now=now)
+        counts[_outcome(gates, handled.get(state.thread.thread_id))] += 1
+    for thread_id, entry in handled.items():
+        is_own = entry.space_id.partition("#")[0] == source
+        if is_own and entry.reason is Reason.VANISHED and thread_id not in there:
+            counts[(entry.outcome, entry.reason)] += 1
     return Standing(
         threads=counts.total(),
         outcomes=dict(counts),
@@ -62,16 +72,26 @@ def standing(store: StateStore, policy: EligibilityPolicy, *, clock: Clock) -> S
 
 
 def explain(
-    store: StateStore, policy: EligibilityPolicy, thread_id: ThreadId, *, clock: Clock
+    store: StateStore,
+    policy: EligibilityPolicy,
+    thread_id: ThreadId,
+    *,
+    source: str,
+    clock: Clock,
 ) -> Explanation | None:
-    """Why a thread has its outcome; None when it was never seen."""
+    """Why a thread has its outcome; None when it was never seen.
+
+    A thread of another source than the one that is read is told so: consent was not asked for it.
+    """
     state = store.thread_state(thread_id)
     if state is None:
         return None
+    if state.thread.source != source:
+        policy = replace(policy, is_generation_on=False)
     gates = evaluate(state.thread, state.job, policy, now=clock())
     entries = store.log(thread_id=thread_id, limit=1)
     entry = entries[0] if entries else None
-    outcome, reason = _outcome(first_failure(gates), entry)
+    outcome, reason = _outcome(gates, entry)
     if entry is not None and entry.reason is Reason.VANISHED:
         outcome, reason = entry.outcome, entry.reason
     return Explanation(
@@ -89,14 +109,23 @@ def _handled_outcomes(store: StateStore) -> Mapping[ThreadId, LogEntry]:
     return {entry.thread_id: entry for entry in store.log(limit=1_000_000)}
 
 
-def _outcome(failure: Gate | None, entry: LogEntry | None) -> tuple[Outcome, Reason]:
+def _outcome(gates: tuple[Gate, ...], entry: LogEntry | None) -> tuple[Outcome, Reason]:
+    failure = first_failure(gates)
     if failure is None:
         return Outcome.SKIPPED, Reason.DUE
-    if entry is not None and failure.reason is Reason.UP_TO_DATE:
+    if entry is None:
+        return Outcome.SKIPPED, failure.reason
+    is_handled = any(gate.reason is Reason.UP_TO_DATE and not gate.passes for gate in gates)
+    if is_handled and failure.reason in _AFTER_HANDLING and entry.outcome in _HANDLED:
         return entry.outcome, entry.reason
-    if entry is not None and entry.outcome is Outcome.FAILED and failure.reason in _AFTER_FAILURE:
+    if entry.outcome is Outcome.FAILED and failure.reason in _AFTER_FAILURE:
         return Outcome.FAILED, failure.reason
     return Outcome.SKIPPED, failure.reason
 
 
+_HANDLED = frozenset({Outcome.EXTRACTED, Outcome.NO_OUTPUT})
+_AFTER_HANDLING = frozenset(
+    # What stops a further extraction and takes nothing back of the one that was made.
+    {Reason.UP_TO_DATE, Reason.GENERATION_DISABLED, Reason.NOT_IDLE, Reason.TOO_OLD}
+)
 _AFTER_FAILURE = frozenset({Reason.BACKOFF, Reason.EXHAUSTED})

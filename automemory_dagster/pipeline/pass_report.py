@@ -12,5 +12,7 @@ class PassReport:
     run_ids: tuple[str, ...]
     published: tuple[SpaceId, ...]
     """The spaces that got a new version."""
+    restored: tuple[SpaceId, ...] = ()
+    """The spaces whose files were gone and are back as they were published."""
     problems: tuple[str, ...] = ()
     """What went wrong beyond single threads, one sentence each."""

@@ -20,6 +20,7 @@ from automemory_dagster.domain.errors import (
 )
 from automemory_dagster.domain.job import Claimed, FailureKind, LeasePolicy
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
+from automemory_dagster.domain.plain_text import plain
 from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.rollout import Reading
 from automemory_dagster.domain.stage1 import ExtractedMemory, ParsedAnswer, Stage1Output
@@ -184,9 +185,9 @@ def _redacted_output(
         thread_id=thread.thread_id,
         space_id=thread.space_id,
         source_updated_at=thread.source_updated_at,
-        raw_memory=world.redact(answer.raw_memory),
-        rollout_summary=world.redact(answer.rollout_summary),
-        rollout_slug=world.redact(answer.rollout_slug) if answer.rollout_slug else None,
+        raw_memory=world.redact(plain(answer.raw_memory)),
+        rollout_summary=world.redact(plain(answer.rollout_summary)),
+        rollout_slug=world.redact(plain(answer.rollout_slug)) if answer.rollout_slug else None,
         generated_at=world.clock(),
         extractor=world.extractor.version,
     )

@@ -90,7 +90,7 @@ def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
         world.store.mark_vanished(changes.vanished, now=now)
         world.store.record(
             [
-                _entry_of_vanished(state, run_id=run_id, now=now)
+                _entry_of_vanished(state, run_id=run_id, now=now, redact=world.redact)
                 for state in map(world.store.thread_state, changes.vanished)
                 if state is not None
             ]
@@ -205,7 +205,9 @@ def _log_gates(
     return sum(failure is None for _, failure in gated)
 
 
-def _entry_of_vanished(state: ThreadState, *, run_id: str, now: datetime) -> LogEntry:
+def _entry_of_vanished(
+    state: ThreadState, *, run_id: str, now: datetime, redact: Redact
+) -> LogEntry:
     return LogEntry(
         thread_id=state.thread.thread_id,
         space_id=state.thread.space_id,
@@ -214,6 +216,7 @@ def _entry_of_vanished(state: ThreadState, *, run_id: str, now: datetime) -> Log
         logged_at=now,
         source_updated_at=state.thread.source_updated_at,
         run_id=run_id,
+        detail=redact("its rollout is gone; what was extracted from it stays"),
     )
 
 

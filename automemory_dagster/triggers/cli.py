@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from importlib.metadata import version as distribution_version
 from typing import Annotated, NoReturn
 
 import typer
@@ -33,6 +34,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
     """The command line; ``run_pass`` comes from the layer above, which knows Dagster's jobs."""
     app = typer.Typer(
         no_args_is_help=True,
+        invoke_without_command=True,
         add_completion=False,
         help=(
             "Turns the records of coding-agent work into a few well-kept memory files. "
@@ -41,6 +43,16 @@ def build_app(run_pass: RunPass) -> typer.Typer:
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
+
+    @app.callback()
+    def every_command(
+        version: Annotated[
+            bool, typer.Option("--version", help="Print the version.", is_eager=True)
+        ] = False,
+    ) -> None:
+        if version:
+            console.print(distribution_version("automemory-dagster"), highlight=False)
+            raise typer.Exit(DONE)
 
     @app.command("up")
     def up_command(
@@ -69,9 +81,10 @@ def build_app(run_pass: RunPass) -> typer.Typer:
     def run_command(as_json: Json = False) -> None:
         """Do one whole pass without a server: sweep, extract, consolidate.
 
-        Exit code 0, or 1 when something failed.
+        Exit code 0 when it is done, 1 when something failed, 2 when a setting is wrong.
         """
         automemory = open_automemory()
+        views.say_stand_in(errors, automemory)
         before = system_clock()
         with views.progress_bar(errors) as progress:
             report = run_pass(automemory, progress)
@@ -83,7 +96,12 @@ def build_app(run_pass: RunPass) -> typer.Typer:
     def status_command(as_json: Json = False) -> None:
         """How things stand: threads by outcome and reason, what waits, versions, spend."""
         automemory = open_automemory()
-        standing = inspection.standing(automemory.store, automemory.eligibility, clock=system_clock)
+        standing = inspection.standing(
+            automemory.store,
+            automemory.eligibility,
+            source=automemory.choice.name,
+            clock=system_clock,
+        )
         views.show_status(console, automemory, standing, as_json=as_json)
 
     @app.command("why")
@@ -95,7 +113,11 @@ def build_app(run_pass: RunPass) -> typer.Typer:
         automemory = open_automemory()
         thread_id = _one_thread(automemory, thread)
         explanation = inspection.explain(
-            automemory.store, automemory.eligibility, thread_id, clock=system_clock
+            automemory.store,
+            automemory.eligibility,
+            thread_id,
+            source=automemory.choice.name,
+            clock=system_clock,
         )
         if explanation is None:
             raise typer.Exit(_unknown_thread(thread))
@@ -109,6 +131,8 @@ def build_app(run_pass: RunPass) -> typer.Typer:
     ) -> None:
         """The extraction log: what became of each session, newest first."""
         automemory = open_automemory()
+        if space and SpaceId(space) not in {known.space_id for known in automemory.store.spaces()}:
+            raise typer.Exit(views.say_unknown_space(errors, automemory, space))
         entries = automemory.store.log(space_id=SpaceId(space) if space else None, limit=limit)
         views.show_log(console, automemory, entries, as_json=as_json)
 
@@ -157,13 +181,14 @@ def main(run_pass: RunPass) -> NoReturn:
     except SettingsError as error:
         _say(error)
         sys.exit(WRONG_USAGE)
-    except AutomemoryError as error:
+    except (AutomemoryError, OSError) as error:
+        # An OSError is the disk's: full, gone, forbidden; its own words name the file.
         _say(error)
         sys.exit(FAILED)
     sys.exit(DONE)
 
 
-def _say(error: AutomemoryError) -> None:
+def _say(error: Exception) -> None:
     words = redact(str(error))
     errors.print(words, markup=False, highlight=False, style="red", soft_wrap=True)
 

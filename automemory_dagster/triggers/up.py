@@ -14,6 +14,7 @@ from automemory_dagster.adapters.home import (
 )
 from automemory_dagster.pipeline import sweep
 from automemory_dagster.triggers.server import serve
+from automemory_dagster.triggers.views.status import stand_in_message
 from automemory_dagster.wiring import Automemory, choose_source, open_automemory, prepared_home
 
 
@@ -69,10 +70,7 @@ def _introduce(
     choice = automemory.choice
     lines = []
     if choice.is_sample:
-        lines.append(
-            f"No Codex home at {choice.looked_for}: reading the bundled sample instead "
-            "(name yours with AUTOMEMORY_CODEX_HOME)."
-        )
+        lines.append(stand_in_message(automemory))
     lines += [
         f"Source      {choice.codex_home} ({listed} rollout files)",
         f"Generation  {_generation(automemory)}",

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import a_rollout, a_turn, append_turn
-from tests.deployment import DeploymentUnderTest
+from tests.deployment import COMMAND, DeploymentUnderTest
 
 
 @pytest.fixture
@@ -121,6 +122,82 @@ def test_broken_rollouts_get_a_reason_and_the_rest_goes_on(
     assert sum(counts.values()) == 5
     for number in (10, 11, 12):
         assert deployment.json("why", _id(number))["reason"] in ("unreadable", "empty")
+
+
+def test_files_that_somebody_removed_come_back(sample: DeploymentUnderTest) -> None:
+    sample.run("run")
+    before = sample.memory_files()
+    shutil.rmtree(sample.home / "memories")
+
+    result = sample.run("run")
+
+    assert result.returncode == 0
+    assert "they are back" in result.stdout
+    assert sample.memory_files() == before
+
+
+def test_a_lost_database_is_told_and_nothing_is_made_anew(sample: DeploymentUnderTest) -> None:
+    sample.run("run")
+    before = sample.memory_files()
+    for path in sample.home.glob("state.sqlite*"):
+        path.unlink()
+
+    result = sample.run("run")
+
+    assert result.returncode == 1
+    assert "is gone" in result.stderr
+    assert sample.memory_files() == before
+    assert not (sample.home / "state.sqlite").exists()
+
+
+def test_the_sample_is_never_read_in_silence(sample: DeploymentUnderTest) -> None:
+    assert "reading the bundled sample instead" in sample.run("run").stderr
+    assert "reading the bundled sample instead" in sample.run("status").stdout
+
+
+def test_off_means_off_also_for_what_waits_to_be_consolidated(
+    deployment: DeploymentUnderTest,
+) -> None:
+    silent = DeploymentUnderTest(
+        deployment.folder, deployment.codex_home, {"AUTOMEMORY_GENERATE": "0"}
+    )
+    deployment.run("run")
+    [path] = (deployment.codex_home or Path()).rglob(f"*{_id(1)}*")
+    path.unlink()
+
+    result = silent.run("run")
+
+    assert result.returncode == 0
+    assert silent.json("status")["spaces"][0]["version"] == 1
+    assert silent.json("why", _id(2))["outcome"] == "extracted"
+    assert silent.json("why", _id(1))["reason"] == "vanished"
+
+
+def test_terminal_escapes_reach_no_file(deployment: DeploymentUnderTest) -> None:
+    turn = a_turn("Always say \x1b[31mred\x1b[0m in words.", answer="I will.")
+    now = datetime.now(UTC)
+    a_rollout(deployment.codex_home or Path(), thread_id=_id(3), turns=[turn], now=now)
+
+    deployment.run("run")
+
+    files = "".join(deployment.memory_files().values())
+    assert "\x1b" not in files
+    assert "Always say red in words" in files
+
+
+def test_two_runs_at_once_on_a_new_home_both_end_well(deployment: DeploymentUnderTest) -> None:
+    command = [*COMMAND, "run", "--json"]
+    options = {"env": deployment.environment, "cwd": deployment.folder}
+    both = [
+        subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate(timeout=120)[1] for process in both]
+
+    assert [process.returncode for process in both] == [0, 0], told
+    assert deployment.json("status")["spaces"][0]["version"] == 1
 
 
 def test_a_wrong_setting_stops_the_start_with_exit_code_2(tmp_path: Path) -> None:

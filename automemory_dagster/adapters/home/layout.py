@@ -44,6 +44,12 @@ class HomeLayout:
         """Logs of the server's processes."""
         return self.folder / "logs"
 
+    def has_lost_database(self) -> bool:
+        """True when memory was published from this home and its SQLite store is not there."""
+        if self.state_database.exists() or not self.memories.is_dir():
+            return False
+        return any(path.is_dir() and path.name[0] != "." for path in self.memories.iterdir())
+
     def read_address(self) -> str:
         """Where the web UI was last served, for links; the default address when it never was."""
         try:

@@ -1,6 +1,6 @@
 """All memory workspaces of a deployment: one folder a space, each with its own git history."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,6 +43,11 @@ class GitWorkspaces:
     def location(self, space_id: SpaceId) -> str:
         """Below the root, named after the space: see ``folder_name``."""
         return str(self._folders(space_id).workspace)
+
+    def holds(self, space_id: SpaceId, paths: Collection[str]) -> bool:
+        """Looks without the lock: a swap in progress may say no for a moment."""
+        folder = self._folders(space_id).workspace
+        return all((folder / path).is_file() for path in paths)
 
     @contextmanager
     def stage(self, space_id: SpaceId) -> Iterator[GitStaging]:

@@ -35,6 +35,15 @@ def show_memory(
     return 0
 
 
+def say_unknown_space(errors: Console, automemory: Automemory, space: str) -> int:
+    """Name the spaces there are; gives the exit code."""
+    known: list[str] = [state.space_id for state in automemory.store.spaces()]
+    errors.print(f"No memory space is called {space}. Known:", highlight=False, markup=False)
+    for space_id in known or ["none yet"]:
+        errors.print(f"  {space_id}", highlight=False, markup=False)
+    return 2
+
+
 def _publication(errors: Console, automemory: Automemory, space: str) -> Publication | None:
     published = [state.space_id for state in automemory.store.spaces() if state.version > 0]
     own = SpaceId(automemory.choice.name)

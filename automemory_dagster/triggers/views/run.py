@@ -47,7 +47,15 @@ def show_pass(
             console.print(
                 redact(problem), style="red", markup=False, highlight=False, soft_wrap=True
             )
-        if not (handled or failed or report.published or report.problems):
+        for space_id in report.restored:
+            place = automemory.workspace.location(space_id)
+            console.print(
+                f"The files in {place} were gone; they are back as they were published.",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+        if not (handled or failed or report.published or report.restored or report.problems):
             console.print(_nothing(automemory), markup=False, highlight=False, soft_wrap=True)
     return 1 if failed or report.problems else 0
 
@@ -102,5 +110,6 @@ def _json(entries: Sequence[LogEntry], report: PassReport, seconds: float) -> ob
             if entry.outcome is Outcome.FAILED
         ],
         "published": list(report.published),
+        "restored": list(report.restored),
         "problems": list(report.problems),
     }

@@ -15,6 +15,8 @@ def show_status(
         print_json(console, _json(automemory, standing))
         return
     choice = automemory.choice
+    if choice.is_sample:
+        console.print(stand_in_message(automemory), highlight=False, markup=False, soft_wrap=True)
     console.print(f"Source      {choice.codex_home}", highlight=False, markup=False)
     console.print(f"Generation  {'on' if choice.is_generation_on else _OFF}", markup=False)
     console.print(f"Home        {automemory.layout.folder}\n", highlight=False, markup=False)
@@ -43,6 +45,20 @@ def show_status(
         )
     )
     console.print(f"\nSpent so far: {standing.spent_usd:.2f} USD", highlight=False)
+
+
+def say_stand_in(errors: Console, automemory: Automemory) -> None:
+    """Say that the sample stands in for a Codex home, when it does."""
+    if automemory.choice.is_sample:
+        errors.print(stand_in_message(automemory), highlight=False, markup=False, soft_wrap=True)
+
+
+def stand_in_message(automemory: Automemory) -> str:
+    """One sentence on the sample and how to name a home of one's own."""
+    return (
+        f"No Codex home at {automemory.choice.looked_for}: reading the bundled sample instead "
+        "(name yours with AUTOMEMORY_CODEX_HOME)."
+    )
 
 
 _OFF = "off; `automemory up --generate` turns it on, and nothing is extracted until then"

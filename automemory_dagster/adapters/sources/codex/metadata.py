@@ -20,6 +20,7 @@ from automemory_dagster.adapters.sources.codex.discovery import (
 from automemory_dagster.adapters.sources.codex.head import RolloutHead, read_head
 from automemory_dagster.adapters.sources.codex.origin import repository_of, source_of
 from automemory_dagster.adapters.sources.codex.state_database import IndexWords
+from automemory_dagster.domain.plain_text import plain
 from automemory_dagster.domain.redaction import NO_TEXT, Redact, RedactedText
 from automemory_dagster.domain.thread import (
     MemoryMode,
@@ -104,7 +105,7 @@ class ThreadReader:
         if not isinstance(text, str):
             return NO_TEXT
         # Redacted as a whole first: a secret may span lines, and a line of it alone looks harmless.
-        redacted = self.redact(_clean(text[:_MAX_TEXT_CHARACTERS]))
+        redacted = self.redact(plain(_clean(text[:_MAX_TEXT_CHARACTERS])))
         line = next((line for line in redacted.splitlines() if line.strip()), "")
         line = " ".join(line.split())
         if len(line) > MAX_TITLE_CHARACTERS:
@@ -118,8 +119,8 @@ class ThreadReader:
     def _folder(self, *candidates: object) -> RedactedText:
         for text in candidates:
             if isinstance(text, str) and text.strip():
-                plain = _clean(text[:_MAX_TEXT_CHARACTERS]).strip().removeprefix(_VERBATIM_PREFIX)
-                return self.redact(plain)
+                shown = plain(_clean(text[:_MAX_TEXT_CHARACTERS]))
+                return self.redact(shown.strip().removeprefix(_VERBATIM_PREFIX))
         return NO_TEXT
 
 
