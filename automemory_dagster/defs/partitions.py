@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import dagster as dg
+from sqlalchemy.exc import IntegrityError
 
 from automemory_dagster import contract
 from automemory_dagster.domain.eligibility import CONSENT_REASONS, evaluate, first_failure
@@ -44,7 +45,7 @@ def register_candidates(
     new = [state for state in candidates if state.thread.thread_id not in present][:room]
     if new:
         keys = [state.thread.thread_id for state in new]
-        instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, keys)
+        _add(instance, contract.THREADS_PARTITIONS, keys)
     register_spaces(instance, {state.thread.space_id for state in candidates})
     known = (state for state in candidates if state.thread.thread_id in present)
     return [*new, *(state for state in known if state.thread.thread_id in changed)]
@@ -54,7 +55,7 @@ def register_spaces(instance: dg.DagsterInstance, space_ids: Iterable[SpaceId]) 
     """Add spaces to their partition set. Idempotent."""
     present = set(instance.get_dynamic_partitions(contract.SPACES_PARTITIONS))
     if new := sorted(set(space_ids) - present):
-        instance.add_dynamic_partitions(contract.SPACES_PARTITIONS, new)
+        _add(instance, contract.SPACES_PARTITIONS, new)
 
 
 def partitions_of_run(context: dg.AssetExecutionContext) -> tuple[str, ...]:
@@ -100,5 +101,22 @@ def move_window(instance: dg.DagsterInstance, automemory: Automemory) -> WindowM
     for key in retired:
         instance.delete_dynamic_partition(contract.THREADS_PARTITIONS, key)
     if added:
-        instance.add_dynamic_partitions(contract.THREADS_PARTITIONS, added)
+        _add(instance, contract.THREADS_PARTITIONS, added)
     return WindowMove(added=added, retired=retired)
+
+
+def _add(instance: dg.DagsterInstance, name: str, keys: Sequence[str]) -> None:
+    """Add keys that another process may be adding at the same moment."""
+    for _ in range(_MOST_TRIES):
+        try:
+            instance.add_dynamic_partitions(name, keys)
+            return
+        except IntegrityError:
+            # Dagster looks first and writes then; the other one wrote in between.
+            present = set(instance.get_dynamic_partitions(name))
+            keys = [key for key in keys if key not in present]
+            if not keys:
+                return
+
+
+_MOST_TRIES = 5

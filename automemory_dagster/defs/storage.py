@@ -15,7 +15,10 @@ from dagster_postgres import DagsterPostgresStorage
 
 from automemory_dagster.adapters.home import prepare_home
 from automemory_dagster.adapters.state import normalise_url
+from automemory_dagster.adapters.workspace.lock import waiting_for
 from automemory_dagster.settings import Settings
+
+_WAIT_SECONDS = 60
 
 
 class AutomemoryStorage(DagsterStorage, ConfigurableClass):
@@ -39,8 +42,10 @@ class AutomemoryStorage(DagsterStorage, ConfigurableClass):
         if settings.database_url is not None:
             url = normalise_url(settings.database_url.get_secret_value())
             return cast(Self, DagsterPostgresStorage(url, inst_data=inst_data))
-        folder = str(_dagster_folder(settings))
-        return cast(Self, DagsterSqliteStorage.from_local(folder, inst_data=inst_data))
+        folder = _dagster_folder(settings)
+        # Dagster makes its tables at the first opening, and two processes that do so at once fail.
+        with waiting_for(folder / ".storage.lock", wait_seconds=_WAIT_SECONDS):
+            return cast(Self, DagsterSqliteStorage.from_local(str(folder), inst_data=inst_data))
 
 
 def _dagster_folder(settings: Settings) -> Path:
