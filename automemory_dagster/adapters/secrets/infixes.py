@@ -12,6 +12,11 @@ from automemory_dagster.adapters.secrets.shapes import BOUNDARY, boundary_length
 _FORMS: tuple[tuple[str, str, str], ...] = (
     ("telegram_token", r"\d{8,10}:A[A-Za-z0-9_-]{10}", r"\d{8,10}:A[A-Za-z0-9_-]{30,}"),
     (
+        "telegram_token",
+        r"bot\d{8,10}:A[A-Za-z0-9_-]{10}",
+        r"bot(\d{8,10}:A[A-Za-z0-9_-]{30,})",
+    ),
+    (
         "discord_token",
         r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.",
         r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{25,}",

@@ -45,6 +45,9 @@ class _Compiled:
     """The characters that may follow the prefix, for a narrow anchor."""
 
 
+_LONGEST_LOOK = 8_192
+"""Bytes; longer than any token but a monstrous JWT, which other rules take as a header's value."""
+_JUDGED = 512
 _ANY_LEAD = "[A-Za-z0-9_./+-]"
 BOUNDARY = r"(?:\b|\\+[nrtbf]|\[[0-9;]{0,8}m|%[0-9A-Fa-f]{2}|\\+u[0-9A-Fa-f]{4})"
 """A prefix must start a word; escapes and terminal colours before it do not count as one."""
@@ -85,14 +88,16 @@ class ShapeTable:
         start += boundary_length(data, start)
         for length in self._lengths:
             for shape in self._by_prefix.get(data[start : start + length], ()):
-                found = shape.pattern.match(data, start)
+                # A bounded look first: a text of nothing but prefixes would be read to its end
+                # from each of them. What is taken is then read whole, once.
+                found = shape.pattern.match(data, start, start + _LONGEST_LOOK)
                 if found is None:
                     continue
-                tail = data[start + length : min(found.end(), start + length + 512)].decode(
-                    "latin-1"
-                )
+                end = min(found.end(), start + length + _JUDGED)
+                tail = data[start + length : end].decode("latin-1")
                 if _is_drawn(tail) or (shape.trusted and _is_no_name(tail)):
-                    return [Hit(shape.kind, start, wrapped_end(data, found.end()))]
+                    whole = shape.pattern.match(data, start) or found
+                    return [Hit(shape.kind, start, wrapped_end(data, whole.end()))]
         return []
 
 

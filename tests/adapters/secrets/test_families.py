@@ -76,3 +76,12 @@ def test_json_text_that_holds_a_secret_stays_json(surrounding: Surrounding) -> N
             if not isinstance(json.loads(redacted), dict) or value in redacted:
                 wrong.append(family.name)
     assert wrong == []
+
+
+def test_a_bot_token_is_found_in_the_address_it_is_used_in() -> None:
+    token = "123456789:AA" + "Fq7" * 11
+    address = f"curl https://api.telegram.org/bot{token}/sendMessage"
+
+    assert redact(address) == (
+        "curl https://api.telegram.org/bot[REDACTED:telegram_token]/sendMessage"
+    )
