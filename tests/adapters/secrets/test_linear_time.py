@@ -54,8 +54,9 @@ _HALF, _TWICE = 1 << 17, 1 << 19
 def test_time_grows_with_the_length(unit: str) -> None:
     redact("warm up: password=abc123x")
 
-    short, long = _seconds(unit, _HALF), _seconds(unit, _TWICE)
+    short, long = _least_seconds(unit, _HALF), _least_seconds(unit, _TWICE)
 
+    # Four times the text: linear is 4, quadratic 16.
     assert long <= 4 * 2.5 * max(short, 0.02)
 
 
@@ -64,6 +65,11 @@ def test_a_megabyte_of_the_worst_is_a_matter_of_seconds() -> None:
         max(_seconds(unit, 1 << 18) for unit in ("password=", "密码是", "token|", "Cookie: a=b;"))
         < 10
     )
+
+
+def _least_seconds(unit: str, length: int) -> float:
+    """The least of three: a busy machine only ever adds, while a fault of ours is always there."""
+    return min(_seconds(unit, length) for _ in range(3))
 
 
 def _seconds(unit: str, length: int) -> float:
