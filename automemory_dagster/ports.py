@@ -21,7 +21,19 @@ from automemory_dagster.domain.job import (
 from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.domain.redaction import RedactedText
 from automemory_dagster.domain.rollout import Reading
-from automemory_dagster.domain.stage1 import ParsedAnswer, SelectedOutput, Stage1Output
+from automemory_dagster.domain.spend import (
+    NOTHING_SPENT,
+    LimitReached,
+    MicroUsd,
+    ModelCall,
+    Purpose,
+    Reserved,
+    Scope,
+    SpendLimit,
+    Spent,
+    Work,
+)
+from automemory_dagster.domain.stage1 import Extraction, SelectedOutput, Stage1Output
 from automemory_dagster.domain.thread import RolloutStamp, SourceKind, SpaceId, Thread, ThreadId
 from automemory_dagster.domain.transcript import Transcript
 from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
@@ -335,20 +347,79 @@ class StateStore(ThreadCatalogue, JobLedger, OutputStore, Protocol):
 class Extractor(Protocol):
     """Turns one transcript into a memory.
 
-    Deterministic, or recorded with its version.
+    Deterministic, or recorded with its version. Share one: safe from many threads.
     """
 
     @property
     def version(self) -> str:
-        """Name and version, such as ``offline/1``."""
+        """Name and version, such as ``offline/1`` or ``openai:gpt-5-mini/extract-1``."""
 
-    def extract(self, transcript: Transcript) -> ParsedAnswer:
-        """What is worth remembering of it.
+    def extract(self, transcript: Transcript, work: Work) -> Extraction:
+        """What is worth remembering of it; ``work`` says on whose account.
 
         Raises:
+            ContextOverflow: a shorter transcript may do.
+            BudgetReached: a spending limit forbids the call; nothing was sent.
             TransientError: trying again later may help.
             PermanentError: this transcript will fail again.
         """
+
+
+class ScopeSettings(Protocol):
+    """What a person set for one space or user, over what the deployment says."""
+
+    def scope_values(self, scope: Scope, scope_id: str) -> Mapping[str, str]:
+        """Name to value of what was set; empty when nothing was."""
+
+    def set_scope_value(
+        self, scope: Scope, scope_id: str, name: str, value: str | None, *, who: str, now: datetime
+    ) -> None:
+        """Set one value, or take it back (None). Names and values are the caller's to check."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendTotal:
+    """Calls of one day, model, purpose, space and user, added up."""
+
+    day: str
+    """``YYYY-MM-DD``, UTC."""
+    model: str
+    purpose: Purpose
+    space_id: SpaceId
+    user_id: str
+    spent: Spent
+    estimated_calls: int
+    """Calls whose answer was lost."""
+
+
+class SpendLedger(Protocol):
+    """Sets money aside before a call and books it afterwards, in the database.
+
+    Every method is one transaction; eight threads and two processes at once never pass a limit.
+    """
+
+    def reserve(
+        self, work: Work, amount: MicroUsd, *, limits: Sequence[SpendLimit], now: datetime
+    ) -> Reserved | LimitReached:
+        """Set ``amount`` aside, unless what was spent and set aside plus this would pass one of
+        ``limits`` (reaching one exactly passes). Limits of scopes that are not the work's are
+        ignored.
+        """
+
+    def settle(self, reserved: Reserved, call: ModelCall) -> None:
+        """Book what the call cost instead of the reservation; more than was reserved is booked
+        too. Idempotent."""
+
+    def free(self, reserved: Reserved) -> None:
+        """Take a reservation back, since nothing was billed. Idempotent."""
+
+    def settle_abandoned(self, is_gone: Callable[[str], bool], *, now: datetime) -> int:
+        """Book reservations of workers that are gone at their full amount; how many."""
+
+    def spend_totals(
+        self, *, since: datetime | None = None, space_id: SpaceId | None = None
+    ) -> Sequence[SpendTotal]:
+        """By day, then model, purpose, space and user."""
 
 
 class Staging(Protocol):
@@ -422,6 +493,11 @@ class ConsolidationReport:
     merged: int = 0
     superseded: int = 0
     kept_by_hand: int = 0
+    spent: Spent = NOTHING_SPENT
+
+
+FindProblems = Callable[[], Sequence[str]]
+"""Says why the staging copy may not be published, one sentence each; empty when it may."""
 
 
 class Consolidator(Protocol):
@@ -432,16 +508,22 @@ class Consolidator(Protocol):
         """Name and version, such as ``offline/1``."""
 
     def consolidate(
-        self, staging: Staging, selection: Sequence[SelectedOutput], diff: WorkspaceDiff
+        self,
+        staging: Staging,
+        selection: Sequence[SelectedOutput],
+        diff: WorkspaceDiff,
+        *,
+        work: Work,
+        find_problems: FindProblems,
     ) -> ConsolidationReport:
         """Write ``MEMORY.md`` and ``memory_summary.md`` (and ``skills/``) so that they tell what
         the selection knows.
 
         ``raw_memories.md`` and ``rollout_summaries/`` are in place already; ``diff`` is the work
-        order.
+        order. ``find_problems`` judges staging as it stands, as it will be judged afterwards.
 
         Raises:
-            TransientError, PermanentError, InvalidArtifacts
+            TransientError (BudgetReached among them), PermanentError, InvalidArtifacts
         """
 
 

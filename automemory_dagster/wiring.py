@@ -21,7 +21,7 @@ from automemory_dagster.domain.errors import StateUnavailable
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.selection import SelectionPolicy
 from automemory_dagster.domain.thread import SpaceId, Thread
-from automemory_dagster.pipeline.phase1 import Phase1World
+from automemory_dagster.pipeline.phase1_world import Phase1World
 from automemory_dagster.pipeline.phase2 import Phase2World, may_consolidate
 from automemory_dagster.pipeline.sweep import SweepWorld
 from automemory_dagster.policies import eligibility_policy, lease_policy, selection_policy
@@ -97,10 +97,11 @@ class Automemory:
 
     def phase1_world(self, *, run_id: str = "") -> Phase1World:
         """Phase 1, ready to run in this process."""
+        offline = OfflineExtractor()
         return Phase1World(
             source=self.sweep_world.source,
             store=self.store,
-            extractor=OfflineExtractor(),
+            extractor_for=lambda thread: offline,
             redact=self.secrets.redact,
             clock=system_clock,
             eligibility=self.eligibility,
@@ -114,10 +115,11 @@ class Automemory:
 
     def phase2_world(self, *, run_id: str = "") -> Phase2World:
         """Phase 2, ready to run in this process."""
+        offline = OfflineConsolidator(redact=self.secrets.redact)
         return Phase2World(
             store=self.store,
             workspace=self.workspace,
-            consolidator=OfflineConsolidator(redact=self.secrets.redact),
+            consolidator_for=lambda space_id: offline,
             redact=self.secrets.redact,
             find_secrets=self.secrets.find,
             clock=system_clock,

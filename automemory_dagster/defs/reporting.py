@@ -15,7 +15,7 @@ from automemory_dagster.adapters.secrets import redact
 from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.domain.outcome import LogEntry, Outcome
 from automemory_dagster.domain.thread import SpaceId
-from automemory_dagster.pipeline.phase1 import Phase1Result
+from automemory_dagster.pipeline.phase1_world import Phase1Result
 from automemory_dagster.pipeline.sweep import CatalogueReport
 from automemory_dagster.ports import ThreadState
 

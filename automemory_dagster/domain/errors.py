@@ -5,6 +5,8 @@ them only to mark the job; ``defs/reporting`` is the one place that turns them i
 failures.
 """
 
+from typing import Self
+
 
 class AutomemoryError(Exception):
     """Something went wrong that the person or the next run can act on; the message says what, what
@@ -13,6 +15,28 @@ class AutomemoryError(Exception):
 
 class TransientError(AutomemoryError):
     """Trying again later may help; no attempt of the job's retry budget is used."""
+
+    retry_after_seconds: int | None = None
+    """How long the other side asked us to wait, when it did."""
+
+    def after(self, seconds: int | None) -> Self:
+        """The same error with the wait that the other side asked for."""
+        self.retry_after_seconds = seconds
+        return self
+
+
+class ContextOverflow(TransientError):
+    """The input is longer than the model takes; less of it may fit."""
+
+    def __init__(self, message: str, *, overshoot_tokens: int | None = None) -> None:
+        super().__init__(message)
+        self.overshoot_tokens = overshoot_tokens
+        """By how much, when the other side said so."""
+
+
+class BudgetReached(TransientError):
+    """The next model call could pass a spending limit, or its price is unknown: nothing was sent,
+    and nothing is sent until the limit allows it. What was done before stays."""
 
 
 class StateUnavailable(TransientError):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from automemory_dagster.domain.redaction import RedactedText
+from automemory_dagster.domain.spend import NOTHING_SPENT, Spent
 from automemory_dagster.domain.thread import SpaceId, Thread, ThreadId
 
 
@@ -25,6 +26,14 @@ class NoOutput:
 
 
 ParsedAnswer = ExtractedMemory | NoOutput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What an extractor made of one transcript, and what that cost."""
+
+    answer: ParsedAnswer
+    spent: Spent = NOTHING_SPENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,67 +8,38 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from dataclasses import dataclass
 
-from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate, evaluate, first_failure
+from automemory_dagster.domain.eligibility import Gate, evaluate, first_failure
 from automemory_dagster.domain.errors import (
     AutomemoryError,
+    BudgetReached,
+    ContextOverflow,
     LeaseLost,
     PermanentError,
     RolloutUnreadable,
     TransientError,
 )
-from automemory_dagster.domain.job import Claimed, FailureKind, LeasePolicy
-from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
+from automemory_dagster.domain.job import Claimed, FailureKind
+from automemory_dagster.domain.outcome import Outcome, Reason
 from automemory_dagster.domain.plain_text import plain
-from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.rollout import Reading
-from automemory_dagster.domain.stage1 import ExtractedMemory, ParsedAnswer, Stage1Output
+from automemory_dagster.domain.stage1 import (
+    ExtractedMemory,
+    Extraction,
+    NoOutput,
+    ParsedAnswer,
+    Stage1Output,
+)
 from automemory_dagster.domain.thread import MemoryMode, Thread, ThreadId
 from automemory_dagster.domain.transcript import TranscriptReport
 from automemory_dagster.pipeline.heartbeat import Heartbeat
-from automemory_dagster.pipeline.phase1_log import EntryWriter, reason_of_skip
+from automemory_dagster.pipeline.phase1_log import reason_of_skip
+from automemory_dagster.pipeline.phase1_world import Phase1Result, Phase1World
 from automemory_dagster.pipeline.transcript import build_transcript
-from automemory_dagster.ports import Clock, Extractor, RolloutSource, StateStore
+from automemory_dagster.ports import Extractor
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase1World:
-    """What phase 1 works with."""
-
-    source: RolloutSource
-    store: StateStore
-    extractor: Extractor
-    redact: Redact
-    clock: Clock
-    eligibility: EligibilityPolicy
-    leases: LeasePolicy
-    budget_tokens: int
-    concurrency: int = 8
-    is_external_context_refused: bool = False
-    worker: str = ""
-    run_id: str = ""
-
-    @property
-    def writer(self) -> EntryWriter:
-        """Makes this run's log rows."""
-        return EntryWriter(
-            clock=self.clock,
-            redact=self.redact,
-            run_id=self.run_id,
-            extractor=self.extractor.version,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase1Result:
-    """What became of one thread: its log row, with what only this run knows."""
-
-    thread: Thread | None
-    """None when no such thread is known."""
-    entry: LogEntry
-    report: TranscriptReport | None = None
-    gates: tuple[Gate, ...] = ()
+_MOST_SHORTENINGS = 3
+"""How often a transcript that is too long for the model is made shorter before it has to wait."""
 
 
 def extract_batch(
@@ -137,20 +108,26 @@ def _extract_claimed(
         reading = world.source.read(thread)
         if (refusal := _refusal(reading, world)) is not None:
             return _refused(thread, claim, world, refusal)
-        transcript = build_transcript(
-            reading, thread, redact=world.redact, budget_tokens=world.budget_tokens
-        )
-        answer = world.extractor.extract(transcript)
-        output = _redacted_output(answer, thread, world)
+        extractor = world.extractor_for(thread)
+        extraction, report = _extract_what_fits(reading, thread, extractor, world)
+        output = _redacted_output(extraction.answer, thread, extractor.version, world)
         entry = world.writer.entry(
             thread,
             Outcome.EXTRACTED if output else Outcome.NO_OUTPUT,
             Reason.EXTRACTED if output else Reason.NOTHING_TO_KEEP,
+            detail=extraction.answer.why if isinstance(extraction.answer, NoOutput) else "",
             started=started,
-            report=transcript.report,
+            report=report,
+            extractor=extractor.version,
+            spent=extraction.spent,
         )
         world.store.finish_stage1(claim, output, entry=entry, now=world.clock())
-        return Phase1Result(thread=thread, entry=entry, report=transcript.report, gates=gates)
+        return Phase1Result(thread=thread, entry=entry, report=report, gates=gates)
+    except BudgetReached as error:
+        entry = world.writer.entry(thread, Outcome.SKIPPED, Reason.BUDGET, detail=str(error))
+        with suppress(LeaseLost):
+            world.store.release(claim, entry=entry, now=world.clock())
+        return Phase1Result(thread=thread, entry=entry, gates=gates)
     except LeaseLost as error:
         entry = world.writer.entry(
             thread, Outcome.SKIPPED, Reason.LEASE_LOST, detail=str(error), started=started
@@ -176,8 +153,25 @@ def _refusal(reading: Reading, world: Phase1World) -> tuple[Reason, str] | None:
     return None
 
 
+def _extract_what_fits(
+    reading: Reading, thread: Thread, extractor: Extractor, world: Phase1World
+) -> tuple[Extraction, TranscriptReport]:
+    """Extract; when the model finds the transcript too long, shorten it and ask again."""
+    budget = world.budget_tokens
+    for is_last in (*(False,) * _MOST_SHORTENINGS, True):
+        transcript = build_transcript(reading, thread, redact=world.redact, budget_tokens=budget)
+        try:
+            return extractor.extract(transcript, world.work(thread)), transcript.report
+        except ContextOverflow as error:
+            used = transcript.report.estimated_tokens
+            budget = used - max(error.overshoot_tokens or 0, used // 4)
+            if is_last or budget <= 0:
+                raise
+    raise AssertionError("the last round returns or raises")
+
+
 def _redacted_output(
-    answer: ParsedAnswer, thread: Thread, world: Phase1World
+    answer: ParsedAnswer, thread: Thread, extractor: str, world: Phase1World
 ) -> Stage1Output | None:
     if not isinstance(answer, ExtractedMemory):
         return None
@@ -189,7 +183,7 @@ def _redacted_output(
         rollout_summary=world.redact(plain(answer.rollout_summary)),
         rollout_slug=world.redact(plain(answer.rollout_slug)) if answer.rollout_slug else None,
         generated_at=world.clock(),
-        extractor=world.extractor.version,
+        extractor=extractor,
     )
 
 
@@ -208,6 +202,7 @@ def _failed(
     thread: Thread, claim: Claimed, world: Phase1World, error: AutomemoryError, started: float
 ) -> Phase1Result:
     is_transient = isinstance(error, TransientError)
+    wait = error.retry_after_seconds if isinstance(error, TransientError) else None
     reason = Reason.TRANSIENT_FAILURE if is_transient else Reason.PERMANENT_FAILURE
     if isinstance(error, RolloutUnreadable):
         reason = Reason.UNREADABLE
@@ -219,6 +214,7 @@ def _failed(
             error=entry.detail,
             policy=world.leases,
             now=world.clock(),
+            retry_after_seconds=wait,
             entry=entry,
         )
     return Phase1Result(thread=thread, entry=entry)

@@ -15,19 +15,19 @@ from automemory_dagster.domain.job import (
 )
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
 from automemory_dagster.domain.redaction import Redact
+from automemory_dagster.domain.spend import NOTHING_SPENT, Spent
 from automemory_dagster.domain.thread import SpaceId, Thread, ThreadId
 from automemory_dagster.domain.transcript import TranscriptReport
 from automemory_dagster.ports import Clock
 
 
 class EntryWriter:
-    """Makes the log rows of one run: it knows the clock, the run and the extractor."""
+    """Makes the log rows of one run: it knows the clock and the run."""
 
-    def __init__(self, *, clock: Clock, redact: Redact, run_id: str, extractor: str) -> None:
+    def __init__(self, *, clock: Clock, redact: Redact, run_id: str) -> None:
         self._clock = clock
         self._redact = redact
         self._run_id = run_id
-        self._extractor = extractor
 
     def entry(
         self,
@@ -38,6 +38,8 @@ class EntryWriter:
         detail: str = "",
         started: float | None = None,
         report: TranscriptReport | None = None,
+        extractor: str = "",
+        spent: Spent = NOTHING_SPENT,
     ) -> LogEntry:
         """The row of one thread. ``started``: monotonic seconds, when work was begun at all."""
         seconds = time.monotonic() - started if started is not None else 0.0
@@ -50,9 +52,11 @@ class EntryWriter:
             source_updated_at=thread.source_updated_at,
             run_id=self._run_id,
             detail=self._redact(detail),
-            extractor=self._extractor,
+            extractor=extractor,
             duration_seconds=round(seconds, 3),
-            input_tokens=report.estimated_tokens if report else 0,
+            input_tokens=spent.usage.input_tokens or (report.estimated_tokens if report else 0),
+            output_tokens=spent.usage.output_tokens,
+            usd=spent.usd,
             numbers=_numbers(report, self._redact) if report else {},
         )
 

@@ -5,7 +5,7 @@ copy; the swap, the store's transaction and the git baseline stand or fall toget
 nothing that was published has changed.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from automemory_dagster.domain.errors import (
@@ -16,6 +16,7 @@ from automemory_dagster.domain.errors import (
 from automemory_dagster.domain.job import Claimed, FailureKind, LeasePolicy
 from automemory_dagster.domain.redaction import Redact, RedactedText
 from automemory_dagster.domain.selection import SelectionPolicy, select_for_phase2
+from automemory_dagster.domain.spend import Purpose, Work
 from automemory_dagster.domain.stage1 import SelectedOutput
 from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.domain.validation import validate
@@ -46,7 +47,8 @@ class Phase2World:
 
     store: StateStore
     workspace: Workspace
-    consolidator: Consolidator
+    consolidator_for: Callable[[SpaceId], Consolidator]
+    """Which consolidator a space gets: it may name another model."""
     redact: Redact
     find_secrets: FindSecrets
     clock: Clock
@@ -56,6 +58,10 @@ class Phase2World:
     """May this space's memory be made? Off means off; forgetting goes on all the same."""
     worker: str = ""
     run_id: str = ""
+
+    def work(self, space_id: SpaceId) -> Work:
+        """On whose account a space is consolidated."""
+        return Work(purpose=Purpose.CONSOLIDATE, space_id=space_id, run_id=self.run_id)
 
 
 def consolidate(space_id: SpaceId, world: Phase2World, *, is_forced: bool = False) -> Phase2Result:
@@ -101,6 +107,7 @@ def _consolidate_claimed(
     space_id: SpaceId, claim: Claimed, world: Phase2World
 ) -> Consolidated | NothingChanged:
     published = world.store.publication(space_id)
+    consolidator = world.consolidator_for(space_id)
     was_repaired = world.workspace.recover(published, space_id)  # 1. agree with the store
     selection = select_for_phase2(  # 2. select
         world.store.selectable_outputs(space_id), policy=world.selection, now=world.clock()
@@ -113,21 +120,25 @@ def _consolidate_claimed(
         known = kept_paths(staging)
         sync_inputs(staging, selection, redact=world.redact)  # 3. sync the inputs
         diff = staging.diff()  # 4. diff with the baseline
-        if not diff.has_changes and _is_current(published, staging, known, world):
+        if not diff.has_changes and _is_current(published, consolidator, staging, known, world):
             world.store.finish_phase2(claim, None, selected=_versions(selection), now=world.clock())
             version = published.version if published else 0
             return NothingChanged(version=version, selected=len(selection))
-        report = world.consolidator.consolidate(staging, selection, diff)  # 5. consolidate
+        report = consolidator.consolidate(  # 5. consolidate
+            staging,
+            selection,
+            diff,
+            work=world.work(space_id),
+            find_problems=lambda: _problems(staging, known, world),
+        )
         files = _redacted_files(staging, world.redact)
-        if problems := _problems(staging, known, world):  # 6. validate
-            raise InvalidArtifacts(
-                "The consolidation left files that may not be published; nothing was changed. "
-                + "; ".join(problems[:10])
-            )
+        _refuse(_problems(staging, known, world))  # 6. validate
         # 7. still the owner
         claim = world.store.renew(claim, policy=world.leases, now=world.clock())
         diff = staging.diff()
-        publication = _publish(space_id, claim, world, staging, selection, files, published)
+        publication = _publish(
+            space_id, claim, world, staging, selection, files, published, consolidator.version
+        )
     return Consolidated(
         publication=publication,
         diff=diff,
@@ -138,10 +149,14 @@ def _consolidate_claimed(
 
 
 def _is_current(
-    published: Publication | None, staging: Staging, known: Collection[str], world: Phase2World
+    published: Publication | None,
+    consolidator: Consolidator,
+    staging: Staging,
+    known: Collection[str],
+    world: Phase2World,
 ) -> bool:
     """True when what stands was made by this very consolidator and is valid."""
-    is_own = published is not None and published.consolidator == world.consolidator.version
+    is_own = published is not None and published.consolidator == consolidator.version
     return is_own and not _problems(staging, known, world)
 
 
@@ -153,6 +168,7 @@ def _publish(
     selection: tuple[SelectedOutput, ...],
     files: Mapping[str, RedactedText],
     published: Publication | None,
+    consolidator: str,
 ) -> Publication:
     version = published.version + 1 if published else 1
     inputs = _versions(selection)
@@ -162,7 +178,7 @@ def _publish(
             version=version,
             published_at=world.clock(),
             files=files,
-            consolidator=world.consolidator.version,
+            consolidator=consolidator,
             commit=commit,
             run_id=world.run_id,
             inputs=inputs,
@@ -188,6 +204,14 @@ def _redacted_files(staging: Staging, redact: Redact) -> Mapping[str, RedactedTe
 def _problems(staging: Staging, known: Collection[str], world: Phase2World) -> tuple[str, ...]:
     files = {path: text for path in staging.paths() if (text := staging.read(path)) is not None}
     return validate(files, staging.links(), find_secrets=world.find_secrets, known_paths=known)
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise InvalidArtifacts(
+            "The consolidation left files that may not be published; nothing was changed. "
+            + "; ".join(problems[:10])
+        )
 
 
 def _versions(selection: tuple[SelectedOutput, ...]) -> dict[ThreadId, int]:

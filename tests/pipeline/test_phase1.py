@@ -11,7 +11,7 @@ from automemory_dagster.domain.outcome import Outcome, Reason
 from automemory_dagster.domain.rollout import ReadReport
 from automemory_dagster.domain.thread import MemoryMode, ThreadId
 from automemory_dagster.domain.transcript import Transcript
-from automemory_dagster.pipeline.phase1 import Phase1Result
+from automemory_dagster.pipeline.phase1_world import Phase1Result
 from automemory_dagster.pipeline.sweep import find_due, update_catalogue
 from tests.fakes.extractor import FakeExtractor
 from tests.fakes.rollouts import a_reading

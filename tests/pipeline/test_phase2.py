@@ -16,12 +16,13 @@ from automemory_dagster.domain.errors import InvalidArtifacts, LeaseLost, StateU
 from automemory_dagster.domain.job import Claimed, JobKind, JobStatus, LeasePolicy
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
 from automemory_dagster.domain.selection import SelectionPolicy
+from automemory_dagster.domain.spend import Work
 from automemory_dagster.domain.stage1 import SelectedOutput
 from automemory_dagster.domain.thread import MemoryMode, ThreadId
 from automemory_dagster.domain.workspace import Publication, WorkspaceDiff
 from automemory_dagster.pipeline.phase2 import Phase2World, consolidate
 from automemory_dagster.pipeline.phase2_result import Consolidated, NothingChanged, Skipped
-from automemory_dagster.ports import ConsolidationReport, Staging
+from automemory_dagster.ports import ConsolidationReport, FindProblems, Staging
 from tests.fakes.state_store import FakeStateStore
 from tests.memories import a_memory, a_selected_output, a_task, a_thread_id
 from tests.pipeline.world import NOON, SPACE, ManualClock
@@ -37,10 +38,16 @@ class MeddlingConsolidator:
         self.calls = 0
 
     def consolidate(
-        self, staging: Staging, selection: Sequence[SelectedOutput], diff: WorkspaceDiff
+        self,
+        staging: Staging,
+        selection: Sequence[SelectedOutput],
+        diff: WorkspaceDiff,
+        *,
+        work: Work,
+        find_problems: FindProblems,
     ) -> ConsolidationReport:
         self.calls += 1
-        report = OfflineConsolidator(redact=redact).consolidate(staging, selection, diff)
+        report = OfflineConsolidator(redact=redact).rewrite(staging, selection)
         self.meddle(staging)
         return report
 
@@ -79,7 +86,7 @@ class World:
         return Phase2World(
             store=self.store,
             workspace=self.workspace,
-            consolidator=self.consolidator,
+            consolidator_for=lambda space_id: self.consolidator,
             redact=redact,
             find_secrets=find_secrets,
             clock=self.clock,

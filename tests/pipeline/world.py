@@ -9,7 +9,8 @@ from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.rollout import Reading
 from automemory_dagster.domain.thread import RolloutStamp, SpaceId, Thread, ThreadId
-from automemory_dagster.pipeline.phase1 import Phase1Result, Phase1World, extract_batch
+from automemory_dagster.pipeline.phase1 import extract_batch
+from automemory_dagster.pipeline.phase1_world import Phase1Result, Phase1World
 from automemory_dagster.pipeline.sweep import SweepWorld, find_due, update_catalogue
 from tests.fakes.extractor import FakeExtractor
 from tests.fakes.rollouts import FakeSource
@@ -77,10 +78,11 @@ class FakeWorld:
         self.sweep = SweepWorld(
             source=self.source, store=self.store, policy=policy, clock=self.clock, redact=redact
         )
+        chosen = extractor or FakeExtractor()
         self.phase1 = Phase1World(
             source=self.source,
             store=self.store,
-            extractor=extractor or FakeExtractor(),
+            extractor_for=lambda thread: chosen,
             redact=redact,
             clock=self.clock,
             eligibility=policy,

@@ -42,11 +42,12 @@ from automemory_dagster.domain.memory_summary import (
     render_summary,
 )
 from automemory_dagster.domain.redaction import Redact
+from automemory_dagster.domain.spend import Work
 from automemory_dagster.domain.stage1 import SelectedOutput
 from automemory_dagster.domain.thread import ThreadId
 from automemory_dagster.domain.validation import MAX_MEMORY_BYTES
 from automemory_dagster.domain.workspace import WorkspaceDiff
-from automemory_dagster.ports import ConsolidationReport, Staging
+from automemory_dagster.ports import ConsolidationReport, FindProblems, Staging
 
 BY_HAND = ThreadId("")
 """The thread of a person's own lines, which come after every session's."""
@@ -76,12 +77,20 @@ class OfflineConsolidator:
         self._redact = redact
 
     def consolidate(
-        self, staging: Staging, selection: Sequence[SelectedOutput], diff: WorkspaceDiff
+        self,
+        staging: Staging,
+        selection: Sequence[SelectedOutput],
+        diff: WorkspaceDiff,
+        *,
+        work: Work,
+        find_problems: FindProblems,
     ) -> ConsolidationReport:
-        """Write ``MEMORY.md``, ``memory_summary.md`` and the list of lines deleted by hand.
+        """See the port for the contract. The selection says it all: the diff is not read, nothing
+        is spent, and what rules write has no problems to ask for."""
+        return self.rewrite(staging, selection)
 
-        ``diff`` is not read: the selection says it all. See the port for the contract.
-        """
+    def rewrite(self, staging: Staging, selection: Sequence[SelectedOutput]) -> ConsolidationReport:
+        """Write ``MEMORY.md``, ``memory_summary.md`` and the list of lines deleted by hand."""
         edits = _read_edits(staging)
         projects, report = _remember(selection, edits)
         deletions = needed_deletions(edits.deletions, projects)

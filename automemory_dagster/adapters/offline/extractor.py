@@ -20,7 +20,8 @@ from automemory_dagster.adapters.offline.tasks import Task, overall_outcome, spl
 from automemory_dagster.adapters.offline.text import clip, language_of, one_line, sentences
 from automemory_dagster.adapters.offline.turns import Turn, read_turns
 from automemory_dagster.domain.raw_memory import RawMemory, TaskMemory, render_raw_memory
-from automemory_dagster.domain.stage1 import ExtractedMemory, NoOutput, ParsedAnswer
+from automemory_dagster.domain.spend import Work
+from automemory_dagster.domain.stage1 import ExtractedMemory, Extraction, NoOutput, ParsedAnswer
 from automemory_dagster.domain.transcript import Transcript
 
 RAW_MEMORY_LIMIT_BYTES = 6_000
@@ -39,7 +40,11 @@ class OfflineExtractor:
         """``offline/1``; a change of the rules that changes outputs changes the number."""
         return "offline/1"
 
-    def extract(self, transcript: Transcript) -> ParsedAnswer:
+    def extract(self, transcript: Transcript, work: Work) -> Extraction:
+        """See the port for the contract. It costs nothing, so ``work`` is not read."""
+        return Extraction(answer=self.answer(transcript))
+
+    def answer(self, transcript: Transcript) -> ParsedAnswer:
         """The thread's memory, or ``NoOutput`` when no bullet is worth keeping. Never raises."""
         turns = read_turns(transcript)
         if not turns:

@@ -43,4 +43,4 @@ def transcript_of(started: str, project: str) -> Transcript:
 @cache
 def answer_of(started: str, project: str) -> ParsedAnswer:
     """What the offline extractor says of that session."""
-    return OfflineExtractor().extract(transcript_of(started, project))
+    return OfflineExtractor().answer(transcript_of(started, project))

@@ -25,7 +25,7 @@ def consolidated(
 ) -> FakeStaging:
     staging = staging or FakeStaging()
     sync_inputs(staging, selection, redact=redact)
-    OfflineConsolidator(redact=redact).consolidate(staging, selection, staging.diff())
+    OfflineConsolidator(redact=redact).rewrite(staging, selection)
     assert validate(staging.files, (), find_secrets=no_secrets) == ()
     return staging
 
@@ -232,7 +232,7 @@ def test_the_report_counts_what_became_of_each_statement() -> None:
         ),
     ]
 
-    report = OfflineConsolidator(redact=redact).consolidate(staging, selection, staging.diff())
+    report = OfflineConsolidator(redact=redact).rewrite(staging, selection)
 
     assert (report.statements_in, report.statements_out) == (4, 2)
     assert (report.merged, report.superseded) == (1, 1)
@@ -352,10 +352,10 @@ def test_the_same_input_gives_the_same_bytes_in_any_order_and_again(
     first = FakeStaging()
     second = FakeStaging()
     consolidator = OfflineConsolidator(redact=redact)
-    consolidator.consolidate(first, selection, first.diff())
-    consolidator.consolidate(second, shuffled, second.diff())
+    consolidator.rewrite(first, selection)
+    consolidator.rewrite(second, shuffled)
     again = FakeStaging(baseline=first.files)
-    consolidator.consolidate(again, selection, again.diff())
+    consolidator.rewrite(again, selection)
 
     assert first.files == second.files == again.files
 

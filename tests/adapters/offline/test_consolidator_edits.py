@@ -39,7 +39,7 @@ def consolidate(
         current[path] = current.get(path, "").replace(old, new, 1)
     staging = FakeStaging(current, baseline=published)
     sync_inputs(staging, selection, redact=redact)
-    OfflineConsolidator(redact=redact).consolidate(staging, selection, staging.diff())
+    OfflineConsolidator(redact=redact).rewrite(staging, selection)
     assert validate(staging.files, (), find_secrets=no_secrets) == ()
     return staging
 
@@ -178,7 +178,7 @@ def test_a_file_thrown_away_is_written_anew() -> None:
         baseline=published.files,
     )
 
-    OfflineConsolidator(redact=redact).consolidate(staging, [USE_UV], staging.diff())
+    OfflineConsolidator(redact=redact).rewrite(staging, [USE_UV])
 
     assert staging.files == published.files
 
@@ -186,7 +186,7 @@ def test_a_file_thrown_away_is_written_anew() -> None:
 def test_a_persons_own_files_are_left_alone() -> None:
     staging = FakeStaging({"skills/release/SKILL.md": "mine", "extensions/ad_hoc/notes/n.md": "x"})
 
-    OfflineConsolidator(redact=redact).consolidate(staging, [USE_UV], staging.diff())
+    OfflineConsolidator(redact=redact).rewrite(staging, [USE_UV])
 
     assert staging.files["skills/release/SKILL.md"] == "mine"
     assert staging.files["extensions/ad_hoc/notes/n.md"] == "x"
@@ -208,7 +208,7 @@ def test_the_report_counts_the_lines_of_a_person() -> None:
     files["MEMORY.md"] += "\n## Mine\n\n- one\n- two\n"
     staging = FakeStaging(files, baseline=published.files)
 
-    report = OfflineConsolidator(redact=redact).consolidate(staging, [USE_UV], staging.diff())
+    report = OfflineConsolidator(redact=redact).rewrite(staging, [USE_UV])
 
     assert report.kept_by_hand == 2
 

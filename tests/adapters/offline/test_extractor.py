@@ -22,7 +22,7 @@ from tests.adapters.offline.talk import (
 
 
 def answer_to(*said: Said, cwd: str = "/home/dev/projects/garden") -> ExtractedMemory:
-    answer = OfflineExtractor().extract(a_talk(*said, cwd=cwd))
+    answer = OfflineExtractor().answer(a_talk(*said, cwd=cwd))
     assert isinstance(answer, ExtractedMemory)
     return answer
 
@@ -217,7 +217,7 @@ class TestTheWordsOfOthers:
             Final("It wants `--force`."),
         )
 
-        assert isinstance(OfflineExtractor().extract(talk), NoOutput)
+        assert isinstance(OfflineExtractor().answer(talk), NoOutput)
 
 
 class TestCommands:
@@ -320,11 +320,11 @@ TRIVIAL: Iterable[tuple[Said, ...]] = [
 
 @pytest.mark.parametrize("said", TRIVIAL)
 def test_small_talk_and_one_off_questions_give_no_output(said: tuple[Said, ...]) -> None:
-    assert isinstance(OfflineExtractor().extract(a_talk(*said)), NoOutput)
+    assert isinstance(OfflineExtractor().answer(a_talk(*said)), NoOutput)
 
 
 def test_a_thread_without_a_persons_words_gives_no_output() -> None:
-    answer = OfflineExtractor().extract(a_talk(Final("Hello."), Other("Always use tabs.")))
+    answer = OfflineExtractor().answer(a_talk(Final("Hello."), Other("Always use tabs.")))
 
     assert answer == NoOutput(why="no words of a person")
 
@@ -354,7 +354,7 @@ def test_the_front_matter_names_project_folder_and_keywords() -> None:
         cwd="/srv/checkout",
         repository="git.example.com/acme/billing",
     )
-    answer = OfflineExtractor().extract(talk)
+    answer = OfflineExtractor().answer(talk)
 
     assert isinstance(answer, ExtractedMemory)
     memory = parse_raw_memory(answer.raw_memory)

@@ -45,9 +45,9 @@ def talks() -> st.SearchStrategy[Transcript]:
 @settings(max_examples=150, deadline=None)
 @given(talks())
 def test_any_talk_gives_a_bounded_answer_that_can_be_read_back(talk: Transcript) -> None:
-    answer = OfflineExtractor().extract(talk)
+    answer = OfflineExtractor().answer(talk)
 
-    assert answer == OfflineExtractor().extract(talk)
+    assert answer == OfflineExtractor().answer(talk)
     if isinstance(answer, ExtractedMemory):
         assert len(answer.raw_memory.encode()) <= RAW_MEMORY_LIMIT_BYTES
         assert len(answer.rollout_summary.encode()) <= SUMMARY_LIMIT_BYTES
@@ -80,7 +80,7 @@ def test_a_megabyte_of_work_gives_six_kilobytes_of_whole_statements() -> None:
     assert sum(len(row.text) for row in talk.rows) > 1_000_000
 
     started = time.process_time()
-    answer = OfflineExtractor().extract(talk)
+    answer = OfflineExtractor().answer(talk)
 
     assert time.process_time() - started < 20
     assert isinstance(answer, ExtractedMemory)
@@ -92,7 +92,7 @@ def test_a_megabyte_of_work_gives_six_kilobytes_of_whole_statements() -> None:
 
 
 def test_wishes_outlive_findings_when_there_is_no_room() -> None:
-    memory = OfflineExtractor().extract(a_long_talk(500))
+    memory = OfflineExtractor().answer(a_long_talk(500))
 
     assert isinstance(memory, ExtractedMemory)
     tasks = parse_raw_memory(memory.raw_memory).tasks
@@ -110,6 +110,6 @@ def test_hostile_texts_cost_little() -> None:
         "Stop! " * 50_000,
     ):
         talk = a_talk(User(text), Note(text), Ran(text, text, 1), Final(text), User("And now?"))
-        OfflineExtractor().extract(talk)
+        OfflineExtractor().answer(talk)
 
     assert time.process_time() - started < 20

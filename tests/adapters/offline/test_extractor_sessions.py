@@ -153,8 +153,8 @@ def test_the_outcome_of_a_thread_is_told(started: str, project: str, outcome: st
 
 
 def test_the_same_session_gives_the_same_bytes() -> None:
-    first = OfflineExtractor().extract(transcript_of("2026-10-21", "shop-api"))
-    second = OfflineExtractor().extract(transcript_of("2026-10-21", "shop-api"))
+    first = OfflineExtractor().answer(transcript_of("2026-10-21", "shop-api"))
+    second = OfflineExtractor().answer(transcript_of("2026-10-21", "shop-api"))
 
     assert first == second
 
