@@ -5,6 +5,7 @@ from datetime import timedelta
 from automemory_dagster.domain.eligibility import EligibilityPolicy
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.selection import SelectionPolicy
+from automemory_dagster.domain.spend import Period, Scope, SpendLimit, micro_usd
 from automemory_dagster.domain.thread import SourceKind
 from automemory_dagster.settings import Settings
 
@@ -43,4 +44,17 @@ def lease_policy(settings: Settings) -> LeasePolicy:
         retry_budget=settings.retry_budget,
         max_running=settings.phase1_max_running,
         cooldown=timedelta(seconds=settings.consolidation_cooldown_seconds),
+    )
+
+
+def spend_limits(settings: Settings) -> tuple[SpendLimit, ...]:
+    """What the deployment may spend; a space's and a user's own limits come on top."""
+    caps = {
+        Period.RUN: settings.max_usd_per_run,
+        Period.DAY: settings.max_usd_per_day,
+        Period.MONTH: settings.max_usd_per_month,
+    }
+    return tuple(
+        SpendLimit(scope=Scope.DEPLOYMENT, scope_id="", period=period, micro_usd=micro_usd(usd))
+        for period, usd in caps.items()
     )

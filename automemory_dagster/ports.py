@@ -31,6 +31,7 @@ from automemory_dagster.domain.spend import (
     Scope,
     SpendLimit,
     Spent,
+    TokenUsage,
     Work,
 )
 from automemory_dagster.domain.stage1 import Extraction, SelectedOutput, Stage1Output
@@ -420,6 +421,17 @@ class SpendLedger(Protocol):
         self, *, since: datetime | None = None, space_id: SpaceId | None = None
     ) -> Sequence[SpendTotal]:
         """By day, then model, purpose, space and user."""
+
+
+class Prices(Protocol):
+    """What tokens cost."""
+
+    def cost(self, model: str, usage: TokenUsage) -> MicroUsd:
+        """What ``usage`` of ``model`` (``provider:name``) costs, rounded up.
+
+        Raises:
+            UnknownPrice: neither known nor configured.
+        """
 
 
 class Staging(Protocol):

@@ -8,13 +8,23 @@ since a value may be a password.
 import difflib
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from automemory_dagster.domain.choice import model_choice
 from automemory_dagster.domain.errors import SettingsError
 from automemory_dagster.domain.rollout import FETCH_COMMANDS
 from automemory_dagster.domain.thread import SourceKind
@@ -31,6 +41,11 @@ def _words(value: object) -> object:
 
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 """A comma-separated list."""
+
+Effort = Literal["", "minimal", "low", "medium", "high"]
+"""How much a model may reason; empty: as its provider has it."""
+
+Usd = Annotated[Decimal, Field(ge=0, le=1_000_000)]
 
 
 class Settings(BaseSettings):
@@ -78,6 +93,32 @@ class Settings(BaseSettings):
     max_unused_days: int = Field(default=90, ge=0, le=36_500)
     """0: nothing is ever left out for want of use."""
 
+    extract_model: str = ""
+    """``provider:name``; empty: rules, without a model."""
+    consolidation_model: str = ""
+    model_base_url: str = ""
+    """Of a server that speaks the provider's protocol; empty: the provider's own."""
+    model_api_key: SecretStr | None = None
+    """Unset: the provider's own variable, such as ``OPENAI_API_KEY``."""
+    extract_reasoning_effort: Effort = ""
+    consolidation_reasoning_effort: Effort = ""
+    model_timeout_seconds: int = Field(default=120, ge=1, le=3_600)
+    model_max_output_tokens: int = Field(default=8_000, ge=256, le=200_000)
+
+    model_price_input: Usd | None = None
+    """USD per million tokens, like the next two; where set, they are used instead of known
+    prices."""
+    model_price_output: Usd | None = None
+    model_price_cached_input: Usd | None = None
+    max_usd_per_run: Usd = Decimal(1)
+    max_usd_per_day: Usd = Decimal(3)
+    max_usd_per_month: Usd = Decimal(30)
+    consolidation_max_requests: int = Field(default=40, ge=1, le=1_000)
+    consolidation_max_tokens: int = Field(default=1_000_000, ge=1_000, le=100_000_000)
+    consolidation_max_seconds: int = Field(default=900, ge=10, le=86_400)
+    min_rate_limit_remaining_percent: int = Field(default=20, ge=0, le=100)
+    """0: the plan's own limits hold nothing back."""
+
     max_partitions: int = Field(default=10_000, ge=100, le=100_000)
 
     redact_personal: bool = False
@@ -97,6 +138,33 @@ class Settings(BaseSettings):
         if not set(value) <= kinds:
             raise ValueError(f"may name only {', '.join(sorted(kinds))}")
         return value
+
+    @field_validator("extract_model", "consolidation_model")
+    @classmethod
+    def _names_a_model(cls, value: str) -> str:
+        return model_choice(value)
+
+    @field_validator("model_base_url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        try:
+            parts = urlsplit(value)
+        except ValueError:
+            parts = urlsplit("")
+        if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("must begin with http:// or https:// and name a host")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError(f"must hold no password; that is for {PREFIX}MODEL_API_KEY")
+        return value
+
+    @model_validator(mode="after")
+    def _prices_come_together(self) -> Self:
+        prices = (self.model_price_input, self.model_price_output)
+        has_any = any(price is not None for price in (*prices, self.model_price_cached_input))
+        if has_any and None in prices:
+            names = (f"{PREFIX}MODEL_PRICE_{kind}" for kind in ("INPUT", "OUTPUT"))
+            raise ValueError(f"{' and '.join(names)}: a price needs both")
+        return self
 
     @field_validator("database_url")
     @classmethod
@@ -119,10 +187,8 @@ class Settings(BaseSettings):
         try:
             settings = cls()
         except ValidationError as error:
-            problems += [
-                f"{PREFIX}{str(detail['loc'][0]).upper()}: {_reason(detail['msg'])}"
-                for detail in error.errors(include_input=False, include_url=False)
-            ]
+            details = error.errors(include_input=False, include_url=False)
+            problems += [_problem(detail["loc"], detail["msg"]) for detail in details]
             raise _settings_error(problems) from None
         if problems:
             raise _settings_error(problems)
@@ -160,8 +226,10 @@ def _holds_rollouts(folder: Path) -> bool:
     return (folder / "sessions").is_dir() or (folder / "archived_sessions").is_dir()
 
 
-def _reason(message: str) -> str:
-    return message.removeprefix("Value error, ").replace("Input should be", "should be")
+def _problem(location: tuple[int | str, ...], message: str) -> str:
+    reason = message.removeprefix("Value error, ").replace("Input should be", "should be")
+    # A rule over several variables has no place of its own and names them itself.
+    return f"{PREFIX}{str(location[0]).upper()}: {reason}" if location else reason
 
 
 def _unknown_variables(environment: Mapping[str, str], *, known: set[str]) -> list[str]:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from automemory_dagster.domain.errors import SettingsError
+from automemory_dagster.domain.spend import Period
+from automemory_dagster.policies import spend_limits
 from automemory_dagster.settings import PREFIX, Settings
 
 _EXAMPLE = Path(__file__).resolve().parent.parent / ".env.example"
@@ -84,6 +86,65 @@ def test_lists_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOMEMORY_ADMIT_KINDS", "exec, mcp")
 
     assert Settings.load().admit_kinds == ("exec", "mcp")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("EXTRACT_MODEL", "gpt-5-mini"),
+        ("EXTRACT_MODEL", "openai:"),
+        ("CONSOLIDATION_MODEL", "openai:gpt 5"),
+        ("MODEL_BASE_URL", "localhost:11434/v1"),
+        ("MODEL_BASE_URL", "http:///v1"),
+        ("MODEL_BASE_URL", "http://" + "user:word@host/v1"),
+        ("MODEL_BASE_URL", "http://[::1/v1"),
+        ("EXTRACT_REASONING_EFFORT", "extreme"),
+        ("MODEL_TIMEOUT_SECONDS", "0"),
+        ("MAX_USD_PER_DAY", "-1"),
+        ("MAX_USD_PER_MONTH", "inf"),
+        ("MAX_USD_PER_RUN", "nan"),
+        ("CONSOLIDATION_MAX_REQUESTS", "0"),
+        ("MIN_RATE_LIMIT_REMAINING_PERCENT", "101"),
+    ],
+)
+def test_a_wrong_model_setting_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"AUTOMEMORY_{name}", value)
+
+    with pytest.raises(SettingsError, match=f"AUTOMEMORY_{name}: "):
+        Settings.load()
+
+
+def test_a_price_needs_both_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_MODEL_PRICE_CACHED_INPUT", "0.1")
+    monkeypatch.setenv("AUTOMEMORY_MODEL_PRICE_INPUT", "1")
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.load()
+
+    told = "AUTOMEMORY_MODEL_PRICE_INPUT and AUTOMEMORY_MODEL_PRICE_OUTPUT: a price needs both"
+    assert told in str(raised.value)
+
+
+def test_the_word_offline_chooses_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_EXTRACT_MODEL", "offline")
+
+    assert Settings.load().extract_model == ""
+
+
+def test_a_key_is_not_shown_by_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_MODEL_API_KEY", "tell" + "-nobody")
+
+    assert "tell-nobody" not in repr(Settings.load())
+
+
+def test_the_limits_of_a_deployment_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOMEMORY_MAX_USD_PER_RUN", "0.1")
+
+    limits = {limit.period: limit.micro_usd for limit in spend_limits(Settings.load())}
+
+    assert limits == {Period.RUN: 100_000, Period.DAY: 3_000_000, Period.MONTH: 30_000_000}
 
 
 def _example() -> dict[str, str]:

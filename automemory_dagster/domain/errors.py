@@ -51,6 +51,11 @@ class RolloutUnreadable(PermanentError):
     """The rollout is gone, empty, or no line of it is a rollout item."""
 
 
+class UnknownPrice(PermanentError):
+    """No price of a model is known or configured, so what a call costs cannot be bounded; nothing
+    was sent."""
+
+
 class InvalidArtifacts(PermanentError):
     """A consolidation left files that break the format; nothing was published."""
 
