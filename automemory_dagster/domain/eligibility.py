@@ -117,8 +117,8 @@ def _consent_gates(thread: Thread, policy: EligibilityPolicy) -> tuple[Gate, ...
 
 def _timing_gates(thread: Thread, policy: EligibilityPolicy, now: datetime) -> tuple[Gate, ...]:
     age, limit = now - thread.source_updated_at, policy.max_age
-    written = f"last written {_seconds(age)} s ago"
-    days = f"last written {age.days} days ago"
+    written = f"last written {_ago(_seconds(age), 's')}"
+    days = f"last written {_ago(age // timedelta(days=1), 'days')}"
     is_young = limit is None or age <= limit
     any_age = "any age" if limit is None else f"at most {limit.days} days ago"
     idle = f"at least {_seconds(policy.idle)} s ago"
@@ -169,6 +169,11 @@ def _waived(gate: Gate) -> Gate:
     return Gate(
         reason=gate.reason, passes=True, found=gate.found, wanted=gate.wanted, is_waived=True
     )
+
+
+def _ago(count: int, unit: str) -> str:
+    """A file's time may lie ahead, as after a copy from a machine whose clock runs fast."""
+    return f"{count} {unit} ago" if count >= 0 else f"{-count} {unit} in the future"
 
 
 def _seconds(span: timedelta) -> int:

@@ -63,7 +63,7 @@ class TestThePublishedMemory:
         assert told["summary"] == (workspace / "memory_summary.md").read_text()
         assert told["summary"].startswith("v1\n")
         assert told["version"] == 1
-        assert told["consolidator"] == "offline/1"
+        assert told["consolidator"] == "offline/2"
         assert told["commit"] in (workspace / ".git" / "refs" / "heads" / "main").read_text()
 
     def test_its_counts_are_those_of_the_files(self, swept: Shell) -> None:

@@ -141,6 +141,17 @@ def test_a_live_lease_holds_even_when_a_person_asks() -> None:
     assert _reason(job=expired) is None
 
 
+def test_a_time_ahead_of_ours_is_not_idle_and_reads_as_words() -> None:
+    thread = replace(THREAD, source_updated_at=NOON + timedelta(days=2, seconds=5))
+
+    gate = next(
+        gate for gate in evaluate(thread, None, POLICY, now=NOON) if gate.reason is Reason.NOT_IDLE
+    )
+
+    assert not gate.passes
+    assert gate.found == "last written 172805 s in the future"
+
+
 def test_a_waived_gate_says_so_and_keeps_its_values() -> None:
     thread = replace(THREAD, source_updated_at=NOON - timedelta(seconds=10))
 

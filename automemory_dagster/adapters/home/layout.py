@@ -5,8 +5,6 @@ from pathlib import Path
 
 from automemory_dagster.domain.errors import SettingsError
 
-DEFAULT_ADDRESS = "http://127.0.0.1:3000"
-
 
 @dataclass(frozen=True, slots=True)
 class HomeLayout:
@@ -50,12 +48,12 @@ class HomeLayout:
             return False
         return any(path.is_dir() and path.name[0] != "." for path in self.memories.iterdir())
 
-    def read_address(self) -> str:
-        """Where the web UI was last served, for links; the default address when it never was."""
+    def read_address(self) -> str | None:
+        """Where the web UI was last served, for links; None when it never was."""
         try:
-            return (self.folder / "address.txt").read_text("utf-8").strip() or DEFAULT_ADDRESS
+            return (self.folder / "address.txt").read_text("utf-8").strip() or None
         except OSError:
-            return DEFAULT_ADDRESS
+            return None
 
     def write_address(self, address: str) -> None:
         """Remember where the web UI is served."""

@@ -71,7 +71,7 @@ class _HandEdits:
 class OfflineConsolidator:
     """A ``Consolidator`` that needs nothing but the selection and what a person wrote."""
 
-    version = "offline/1"
+    version = "offline/2"
 
     def __init__(self, *, redact: Redact) -> None:
         self._redact = redact

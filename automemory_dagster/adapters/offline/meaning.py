@@ -89,7 +89,10 @@ _SITUATION = re.compile(
     r"the user (?:decided|specified|said): )"
 )
 _WORKED_INSTEAD = re.compile(r"^`(?P<target>[^`]+)` failed.*` worked instead$")
-_SPLIT = re.compile(r"(?<=[.;!?])\s+|[。；！？]|\s->\s|\s→\s")
+_SPLIT = re.compile(
+    r"(?<=[.;!?])\s+|[。；！？]|\s->\s|\s→\s|,\s+(?:and|but|also)\s+(?=\w+\s+\S)"
+    r"|\s+and\s+(?=(?:always|never|don't|do\snot|use|run|keep|write|put|ask|show)\s)"
+)
 _CODE = re.compile(r"`([^`]+)`")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:[t ][\d:]+\S*)?")

@@ -16,6 +16,8 @@ SAME_SUBJECT = 0.5
 """Shared share of subject words from which another number counts as a new value for it."""
 SAME_SUBJECT_UNSAID = 0.75
 """The same, when nothing says that something changed."""
+_OWN_SUBJECT = 2
+"""Words of its own from which a clause without a value says something by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,10 @@ def _says_more(meaning: Meaning, hit: set[int]) -> bool:
     """True when a statement still says something without the clauses that were hit."""
     rest = [clause for index, clause in enumerate(meaning.clauses) if index not in hit]
     gone = {value for index in hit for value in meaning.clauses[index].given}
+    said = frozenset().union(*(meaning.clauses[index].subject for index in hit))
     if any(clause.given - gone or clause.retired for clause in rest):
+        return True
+    if any(len(clause.subject - said) >= _OWN_SUBJECT for clause in rest):
         return True
     # A clause may give two values of which one is taken back: "10 % off, at most 20.00".
     return len({value.kind for value in gone if value.kind.startswith("number:")}) > 1

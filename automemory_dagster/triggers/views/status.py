@@ -44,6 +44,13 @@ def show_status(
             ],
         )
     )
+    most = automemory.selection.max_inputs
+    if any(space.output_count > most for space in standing.spaces):
+        console.print(
+            f"A consolidation reads the {most} most used and newest outputs "
+            "(AUTOMEMORY_MAX_CONSOLIDATION_INPUTS).",
+            highlight=False,
+        )
     console.print(f"\nSpent so far: {standing.spent_usd:.2f} USD", highlight=False)
 
 

@@ -73,7 +73,10 @@ def _run_link(automemory: Automemory, entry: LogEntry | None, job: Job | None) -
     run_id = (job.run_id if job else "") or (entry.run_id if entry else "")
     if not run_id:
         return "(none)"
-    return f"{automemory.layout.read_address()}/runs/{run_id}"
+    address = automemory.layout.read_address()
+    if address is None:
+        return f"{run_id} (`automemory up` shows it in the browser)"
+    return f"{address}/runs/{run_id}"
 
 
 def _json(automemory: Automemory, explanation: Explanation) -> object:

@@ -89,6 +89,28 @@ def test_what_is_only_partly_untrue_stays_and_says_so() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "kept"),
+    [
+        (
+            "always run the tests before saying done, and use npm",
+            "use pnpm from now on, no more npm",
+            "tests before saying done",
+        ),
+        (
+            "use npm here and ask before you push to main",
+            "use pnpm from now on, no more npm",
+            "ask before you push to main",
+        ),
+    ],
+)
+def test_a_wish_beside_the_one_that_ended_is_kept(older: str, newer: str, kept: str) -> None:
+    merged = merge(said(older, newer))
+
+    (line,) = [line for line in merged.lines if line.outdated_by]
+    assert kept in line.text
+
+
 def test_the_older_word_never_stands_against_the_newer() -> None:
     merged = merge(said("use pnpm instead of npm", "use npm again from now on"))
 

@@ -81,11 +81,17 @@ class ZstdStream:
         return zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES).decompressobj()
 
 
+def is_packed(file: BinaryIO) -> bool:
+    """Whether a file's first bytes are those of zstd; it stands at its beginning afterwards."""
+    file.seek(0)
+    found = file.read(len(_ZSTD_MAGIC)) == _ZSTD_MAGIC
+    file.seek(0)
+    return found
+
+
 def unpacked(file: BinaryIO) -> Readable:
     """The file's records as bytes, unpacked when its first bytes say that they are packed."""
-    is_packed = file.read(len(_ZSTD_MAGIC)) == _ZSTD_MAGIC
-    file.seek(0)
-    return ZstdStream(file) if is_packed else file
+    return ZstdStream(file) if is_packed(file) else file
 
 
 def whole_lines(stream: Readable, *, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[bytes]:

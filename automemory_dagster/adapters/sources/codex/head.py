@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from automemory_dagster.adapters.sources.codex.blocks import (
+    MAX_LINE_BYTES,
     DamagedFile,
     Readable,
+    is_packed,
     unpacked,
     whole_lines,
 )
@@ -81,7 +83,11 @@ def read_head(path: str, thread_id: str | None = None) -> RolloutHead:
             if os.fstat(raw.fileno()).st_size == 0:
                 return RolloutHead(prefix_sha256=prefix, problem="The file is empty.")
             scan = _Scan(prefix, thread_id)
-            return scan.document(raw) if path.endswith(".json") else scan.lines(unpacked(raw))
+            if path.endswith(".json"):
+                return scan.document(raw)
+            if path.endswith(".zst") and not is_packed(raw):
+                scan.no_record = "The file is named .zst, but what is in it is no zstd data."
+            return scan.lines(unpacked(raw))
     except DamagedFile as error:
         problem = str(error)
     except OSError as error:
@@ -102,6 +108,8 @@ class _Scan:
         self._cwd = ""
         self._has_record = False
         self._saw_exec_output = False
+        self.no_record = "No line of the file is a rollout record."
+        """What is said of a file without one."""
 
     def lines(self, stream: Readable) -> RolloutHead:
         """A file of one record a line."""
@@ -113,6 +121,9 @@ class _Scan:
                 break
             self._search_consent(block)
             read += len(block)
+        if not read:
+            limit = f"{MAX_LINE_BYTES // 1024**2} MiB"
+            self.no_record = f"Every line of the file is longer than {limit}, so none was read."
         return self._result(is_whole=read <= MAX_HEAD_BYTES)
 
     def document(self, stream: BinaryIO) -> RolloutHead:
@@ -185,7 +196,7 @@ class _Scan:
         if not self._has_record:
             if self._saw_exec_output:
                 return self._unreadable("This is what `codex exec --json` prints, not a rollout.")
-            return self._unreadable("No line of the file is a rollout record.")
+            return self._unreadable(self.no_record)
         # A file under another thread's name still speaks for the thread that is in it.
         meta = self._own or self._first or {}
         return RolloutHead(

@@ -9,15 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from automemory_dagster.adapters.sources.codex.discovery import (
-    Listing,
-    RolloutFile,
     ThreadFiles,
     group_by_thread,
     has_changed,
-    list_rollouts,
     thread_id_in_name,
     vanished_threads,
 )
+from automemory_dagster.adapters.sources.codex.listing import Listing, RolloutFile, list_rollouts
 from automemory_dagster.adapters.sources.codex.metadata import ThreadReader, thread_id_of
 from automemory_dagster.adapters.sources.codex.reader import read_rollout
 from automemory_dagster.adapters.sources.codex.state_database import (

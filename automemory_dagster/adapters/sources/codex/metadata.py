@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from automemory_dagster.adapters.secrets import find_secrets
-from automemory_dagster.adapters.sources.codex.discovery import (
-    RolloutFile,
-    ThreadFiles,
-    thread_id_in_name,
-)
+from automemory_dagster.adapters.sources.codex.discovery import ThreadFiles, thread_id_in_name
 from automemory_dagster.adapters.sources.codex.head import RolloutHead, read_head
+from automemory_dagster.adapters.sources.codex.listing import RolloutFile
 from automemory_dagster.adapters.sources.codex.origin import repository_of, source_of
 from automemory_dagster.adapters.sources.codex.state_database import IndexWords
 from automemory_dagster.domain.plain_text import plain

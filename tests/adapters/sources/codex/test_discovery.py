@@ -1,20 +1,20 @@
 """What a walk finds, how files become threads, and what counts as a change."""
 
 import os
+import socket
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from automemory_dagster.adapters.sources.codex.discovery import (
-    RolloutFile,
     ThreadFiles,
     group_by_thread,
     has_changed,
-    list_rollouts,
     thread_id_in_name,
     vanished_threads,
 )
+from automemory_dagster.adapters.sources.codex.listing import RolloutFile, list_rollouts
 from automemory_dagster.domain.errors import TransientError
 from automemory_dagster.domain.thread import RolloutStamp, ThreadId
 from automemory_dagster.ports import KnownRollout
@@ -107,13 +107,37 @@ class TestWalk:
 
         names = [os.path.basename(file.path) for file in listing.files]
         assert names == ["inside.jsonl", inside.name]
-        assert len(listing.problems) == 2
+        assert sorted(listing.problems) == sorted(
+            [
+                f"The link '{inside.parent}/outside.jsonl' leads out of its folder; left out.",
+                f"The link '{inside.parent}/broken.jsonl' leads out of its folder; left out.",
+                f"The linked folder '{inside.parent}/folder' is not followed; left out.",
+                f"The linked folder '{inside.parent}/loop' is not followed; left out.",
+            ]
+        )
 
-    def test_a_pipe_named_like_a_rollout_is_not_listed(self, tmp_path: Path) -> None:
+    def test_what_is_no_plain_file_is_left_out_and_said(self, tmp_path: Path) -> None:
         folder = a_rollout(tmp_path).parent
         os.mkfifo(folder / "pipe.jsonl")
+        (folder / "nowhere.jsonl").symlink_to(folder / "gone")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(folder / "s.jsonl"))
+        inner = folder / "folder.jsonl"
+        inner.mkdir()
+        (inner / f"rollout-{TWO}.jsonl").write_text("{}")
 
-        assert len(list_rollouts(tmp_path).files) == 1
+        listing = list_rollouts(tmp_path)
+
+        assert len(listing.files) == 2
+        assert sorted(listing.problems) == sorted(
+            [
+                f"'{folder}/pipe.jsonl' is a pipe; left out.",
+                f"'{folder}/s.jsonl' is a socket; left out.",
+                f"The link '{folder}/nowhere.jsonl' leads nowhere (No such file or directory); "
+                "left out.",
+                f"'{inner}' is a folder though it is named like a rollout; what is in it is read.",
+            ]
+        )
 
     def test_a_file_name_that_is_not_utf8_is_left_out_with_a_problem(self, tmp_path: Path) -> None:
         folder = a_rollout(tmp_path).parent

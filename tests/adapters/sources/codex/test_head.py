@@ -198,6 +198,16 @@ class TestBadFiles:
                 "The compressed file is damaged, or is no zstd file.",
             ),
             ("r.jsonl.zst", zstandard.compress(a_meta())[:-9], "The compressed file is cut short."),
+            (
+                "r.jsonl.zst",
+                b"once upon a time",
+                "The file is named .zst, but what is in it is no zstd data.",
+            ),
+            (
+                "r.jsonl",
+                b'{"type":"session_meta","payload":"' + b"x " * (3 << 20) + b'"}\n',
+                "Every line of the file is longer than 4 MiB, so none was read.",
+            ),
         ],
     )
     def test_what_is_no_rollout_is_one_plain_sentence(

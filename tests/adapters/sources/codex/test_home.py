@@ -220,7 +220,7 @@ class TestLook:
         assert problems == {
             ONE: "",
             TWO: "No line of the file is a rollout record.",
-            THREE: "No line of the file is a rollout record.",
+            THREE: "The file is named .zst, but what is in it is no zstd data.",
         }
         look_twice(source)
 

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from automemory_dagster.adapters.secrets import redact
-from automemory_dagster.adapters.sources.codex.discovery import (
-    RolloutFile,
-    group_by_thread,
-    list_rollouts,
-)
+from automemory_dagster.adapters.sources.codex.discovery import group_by_thread
+from automemory_dagster.adapters.sources.codex.listing import RolloutFile, list_rollouts
 from automemory_dagster.adapters.sources.codex.metadata import (
     ThreadReader,
     moment_of,
