@@ -6,9 +6,10 @@ Adapters implement them; tests fake them; the contracts are here.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
+from automemory_dagster.domain.eligibility import Ruling
 from automemory_dagster.domain.job import (
     Claimed,
     FailureKind,
@@ -83,31 +84,6 @@ class CatalogueChanges:
     problems: tuple[str, ...] = ()
     """Folders that could not be listed and the like, one sentence each; nothing in them
     vanished."""
-
-
-class RolloutSource(Protocol):
-    """One place where threads come from, such as a Codex home."""
-
-    @property
-    def name(self) -> str:
-        """``codex``; part of every thread's identity in the store."""
-
-    def look(self, known: Mapping[str, KnownRollout]) -> CatalogueChanges:
-        """Compare what is there with what is known, by ``rollout_path``.
-
-        Costs one ``stat`` a file for what did not change; a file is opened only when size or time
-        differ. Idempotent.
-
-        Raises:
-            TransientError: the place itself cannot be listed.
-        """
-
-    def read(self, thread: Thread) -> Reading:
-        """The evidence of one thread, bounded in memory whatever the file's size.
-
-        Raises:
-            RolloutUnreadable: gone, empty, or no line is a rollout item.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +162,61 @@ class ThreadCatalogue(Protocol):
         ``admitted_kinds``: only these take room under ``limit``; None admits all, so that many
         threads of a kind that no gate lets through can keep due ones out of sight.
         """
+
+
+class RolloutSource(Protocol):
+    """One place where threads come from, such as a Codex home."""
+
+    @property
+    def name(self) -> str:
+        """``codex``; part of every thread's identity in the store."""
+
+    def look(self, catalogue: ThreadCatalogue) -> CatalogueChanges:
+        """Compare what is there with what the catalogue knows.
+
+        Opens nothing that did not change. Idempotent.
+
+        Raises:
+            TransientError: the place itself cannot be listed.
+        """
+
+    def read(self, thread: Thread) -> Reading:
+        """The evidence of one thread, bounded in memory whatever the file's size.
+
+        Raises:
+            RolloutUnreadable: gone, empty, or no line is a rollout item.
+        """
+
+
+class Gatekeeper(Protocol):
+    """The gates of one source: which of its threads may be extracted now, and why others not."""
+
+    def possibly_due(self, *, now: datetime, limit: int) -> Sequence[ThreadState]:
+        """At most ``limit`` threads worth judging; a superset of the due ones, served by an
+        index."""
+
+    def judge(
+        self, states: Sequence[ThreadState], *, now: datetime, is_asked_for: bool = False
+    ) -> Sequence[Ruling]:
+        """A ruling a thread, in the order given; a few queries for all of them.
+
+        ``is_asked_for``: a person asked for these threads, so the gates of timing are waived.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """A source with its gates."""
+
+    source: RolloutSource
+    gates: Gatekeeper
+    idle: timedelta = timedelta(0)
+    """How long a changed file must rest before it is worth a run; the gates may want longer."""
+
+    @property
+    def name(self) -> str:
+        """The source's."""
+        return self.source.name
 
 
 class JobLedger(Protocol):

@@ -1,18 +1,15 @@
 """The composition root: settings in, ready phases out. The only real clock is here."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 
-from automemory_dagster.adapters.home import HomeLayout, has_consent, own_process, prepare_home
+from automemory_dagster.adapters.home import HomeLayout, own_process, prepare_home
 from automemory_dagster.adapters.offline.consolidator import OfflineConsolidator
 from automemory_dagster.adapters.offline.extractor import OfflineExtractor
 from automemory_dagster.adapters.secrets import SecretTools, secret_tools
-from automemory_dagster.adapters.sources.codex.home import CodexSource
-from automemory_dagster.adapters.sources.codex.sample_home import unpack_sample_home
 from automemory_dagster.adapters.state import open_state_store, store_location_label
 from automemory_dagster.adapters.workspace import GitWorkspaces
 from automemory_dagster.domain.artifacts import MEMORY, MEMORY_SUMMARY
@@ -20,34 +17,19 @@ from automemory_dagster.domain.eligibility import EligibilityPolicy
 from automemory_dagster.domain.errors import StateUnavailable
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.selection import SelectionPolicy
-from automemory_dagster.domain.thread import SpaceId, Thread
+from automemory_dagster.domain.thread import SpaceId
+from automemory_dagster.origins import SourceChoice, choose_source, codex_origin
 from automemory_dagster.pipeline.phase1_world import Phase1World
 from automemory_dagster.pipeline.phase2 import Phase2World, may_consolidate
 from automemory_dagster.pipeline.sweep import SweepWorld
 from automemory_dagster.policies import eligibility_policy, lease_policy, selection_policy
-from automemory_dagster.ports import SpaceState, StateStore, Workspace
+from automemory_dagster.ports import Origin, SpaceState, StateStore, Workspace
 from automemory_dagster.settings import Settings
 
 
 def system_clock() -> datetime:
     """The present moment, UTC."""
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceChoice:
-    """Which Codex home is read, and by which right."""
-
-    codex_home: Path
-    is_sample: bool
-    is_generation_on: bool
-    looked_for: Path
-    """Where a Codex home was looked for; differs from ``codex_home`` when the sample stands in."""
-
-    @property
-    def name(self) -> str:
-        """The source's name in the store, one a Codex home."""
-        return "codex:sample" if self.is_sample else f"codex:{self.codex_home}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +47,11 @@ class Automemory:
     selection: SelectionPolicy
     secrets: SecretTools
     """The one redactor of the deployment: whatever is stored, shown or written goes through it."""
+
+    @property
+    def origins(self) -> Mapping[str, Origin]:
+        """The sources that are read, by name."""
+        return {self.sweep_world.origin.name: self.sweep_world.origin}
 
     @property
     def own_space(self) -> SpaceId:
@@ -99,16 +86,14 @@ class Automemory:
         """Phase 1, ready to run in this process."""
         offline = OfflineExtractor()
         return Phase1World(
-            source=self.sweep_world.source,
+            origins=self.origins,
             store=self.store,
             extractor_for=lambda thread: offline,
             redact=self.secrets.redact,
             clock=system_clock,
-            eligibility=self.eligibility,
             leases=self.leases,
             budget_tokens=self.settings.transcript_budget_tokens,
             concurrency=self.settings.phase1_concurrency,
-            is_external_context_refused=self.settings.disable_on_external_context,
             worker=own_process(),
             run_id=run_id,
         )
@@ -129,28 +114,6 @@ class Automemory:
             worker=own_process(),
             run_id=run_id,
         )
-
-
-def choose_source(settings: Settings, layout: HomeLayout) -> SourceChoice:
-    """The person's Codex home when there is one, else the bundled sample.
-
-    Generation is on for the sample; for a person's home only when the environment or an earlier
-    word in this home says so.
-    """
-    known = settings.known_codex_home
-    if known is None:
-        home = unpack_sample_home(layout.sample_codex_home)
-        is_on = True if settings.generate is None else settings.generate
-    else:
-        home = known
-        said = settings.generate
-        is_on = has_consent(layout.consent, home) if said is None else said
-    return SourceChoice(
-        codex_home=home,
-        is_sample=known is None,
-        is_generation_on=is_on,
-        looked_for=settings.looked_for_codex_home,
-    )
 
 
 def prepared_home() -> tuple[Settings, HomeLayout]:
@@ -181,14 +144,6 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
     secrets = secret_tools(
         plain_markers=settings.plain_markers, redact_personal=settings.redact_personal
     )
-    source = CodexSource(
-        choice.codex_home,
-        name=choice.name,
-        space_for=_spaces(settings, choice),
-        redact=secrets.redact,
-        mcp_allow=settings.mcp_allow,
-        fetch_commands=settings.fetch_commands,
-    )
     return Automemory(
         settings=settings,
         layout=layout,
@@ -199,9 +154,8 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
         leases=lease_policy(settings),
         selection=selection_policy(settings, is_sample=choice.is_sample),
         sweep_world=SweepWorld(
-            source=source,
+            origin=codex_origin(settings, choice, store, policy=eligibility, redact=secrets.redact),
             store=store,
-            policy=eligibility,
             clock=system_clock,
             redact=secrets.redact,
         ),
@@ -240,9 +194,3 @@ def state_url(settings: Settings, layout: HomeLayout) -> str:
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()
     return f"sqlite:///{layout.state_database}"
-
-
-def _spaces(settings: Settings, choice: SourceChoice) -> Callable[[Thread], SpaceId]:
-    if not settings.split_by_project:
-        return lambda thread: SpaceId(choice.name)
-    return lambda thread: SpaceId(f"{choice.name}#{thread.project}")

@@ -67,7 +67,7 @@ def _no_secrets(publications: list[Publication], find_secrets: FindSecrets) -> d
 def _no_thread_stuck(automemory: Automemory) -> dg.AssetCheckResult:
     now = system_clock()
     stuck = []
-    for state in automemory.store.thread_states(source=automemory.sweep_world.source.name):
+    for state in automemory.store.thread_states(source=automemory.choice.name):
         job = state.job
         if job is None:
             continue

@@ -5,7 +5,7 @@ are registered and housekeeping retires those that left the window; the state st
 thread.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,16 +13,12 @@ import dagster as dg
 from sqlalchemy.exc import IntegrityError
 
 from automemory_dagster import contract
-from automemory_dagster.domain.eligibility import CONSENT_REASONS, evaluate, first_failure
-from automemory_dagster.domain.outcome import Reason
 from automemory_dagster.domain.thread import SpaceId, ThreadId
 from automemory_dagster.ports import ThreadState
 from automemory_dagster.wiring import Automemory, system_clock
 
 threads = dg.DynamicPartitionsDefinition(name=contract.THREADS_PARTITIONS)
 spaces = dg.DynamicPartitionsDefinition(name=contract.SPACES_PARTITIONS)
-
-_OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD}
 
 
 def register_candidates(
@@ -38,8 +34,9 @@ def register_candidates(
     in ``changed``. The set stays under ``max_partitions``: what finds no room is extracted all the
     same, and only misses its partition until housekeeping moves the window.
     """
-    states = automemory.store.thread_states(thread_ids=thread_ids)
-    candidates = [state for state in states if is_candidate(state, automemory)]
+    candidates = list(
+        candidates_among(automemory.store.thread_states(thread_ids=thread_ids), automemory)
+    )
     present = set(instance.get_dynamic_partitions(contract.THREADS_PARTITIONS))
     room = max(0, automemory.settings.max_partitions - len(present))
     new = [state for state in candidates if state.thread.thread_id not in present][:room]
@@ -68,10 +65,22 @@ def partitions_of_run(context: dg.AssetExecutionContext) -> tuple[str, ...]:
     return tuple(context.partition_keys) if is_partitioned else ()
 
 
-def is_candidate(state: ThreadState, automemory: Automemory) -> bool:
-    """True for a thread inside the live window: nobody forbids it and it is not too old."""
-    gates = evaluate(state.thread, state.job, automemory.eligibility, now=system_clock())
-    return first_failure(gate for gate in gates if gate.reason in _OUTSIDE_WINDOW) is None
+def candidates_among(
+    states: Iterable[ThreadState], automemory: Automemory
+) -> Iterator[ThreadState]:
+    """The threads inside the live window, in the order given; judged a page at a time."""
+    remaining = iter(states)
+    while page := list(islice(remaining, _JUDGE_AT_ONCE)):
+        kept = set()
+        for name, origin in automemory.origins.items():
+            own = [state for state in page if state.thread.source == name]
+            rulings = origin.gates.judge(own, now=system_clock())
+            kept |= {
+                state.thread.thread_id
+                for state, ruling in zip(own, rulings, strict=True)
+                if ruling.is_candidate
+            }
+        yield from (state for state in page if state.thread.thread_id in kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +102,9 @@ def move_window(instance: dg.DagsterInstance, automemory: Automemory) -> WindowM
     present = instance.get_dynamic_partitions(contract.THREADS_PARTITIONS)
     newest_first = (
         state.thread.thread_id
-        for state in automemory.store.thread_states(source=automemory.sweep_world.source.name)
-        if is_candidate(state, automemory)
+        for state in candidates_among(
+            automemory.store.thread_states(source=automemory.choice.name), automemory
+        )
     )
     window = list(islice(newest_first, automemory.settings.max_partitions))
     retired, added = sorted(set(present) - set(window)), sorted(set(window) - set(present))
@@ -120,3 +130,4 @@ def _add(instance: dg.DagsterInstance, name: str, keys: Sequence[str]) -> None:
 
 
 _MOST_TRIES = 5
+_JUDGE_AT_ONCE = 500

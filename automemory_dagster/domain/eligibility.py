@@ -64,6 +64,32 @@ The rest are about timing and may be waived.
 """
 
 
+OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD, Reason.EXTERNAL_CONTEXT}
+"""Gates that keep a thread out of the live window: it is no candidate, now or soon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What a source's gates say of one thread now."""
+
+    gates: tuple[Gate, ...]
+    is_external_context_refused: bool = False
+    """What the record itself tells of sources outside the thread forbids it too."""
+    look_at: datetime | None = None
+    """When a thread that is not due is to be looked at again; None: not before something of it, of
+    its person's settings or of its flags changes. Only for sources that keep a schedule."""
+
+    @property
+    def failure(self) -> Gate | None:
+        """The gate that gives the reason, or None when the thread is due."""
+        return first_failure(self.gates)
+
+    @property
+    def is_candidate(self) -> bool:
+        """True for a thread inside the live window: nobody forbids it and it is not too old."""
+        return all(gate.passes for gate in self.gates if gate.reason in OUTSIDE_WINDOW)
+
+
 def evaluate(
     thread: Thread,
     job: Job | None,

@@ -4,15 +4,17 @@ Reads only.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 
 from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate, evaluate, first_failure
 from automemory_dagster.domain.job import Job
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
 from automemory_dagster.domain.stage1 import Stage1Output
 from automemory_dagster.domain.thread import Thread, ThreadId
-from automemory_dagster.ports import Clock, SpaceState, StateStore
+from automemory_dagster.ports import Clock, Origin, SpaceState, StateStore, ThreadState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,22 +47,19 @@ class Explanation:
     output: Stage1Output | None
 
 
-def standing(
-    store: StateStore, policy: EligibilityPolicy, *, source: str, clock: Clock
-) -> Standing:
-    """Count every thread of a source by outcome and reason as of now, those that are gone too."""
+def standing(store: StateStore, origins: Mapping[str, Origin], *, clock: Clock) -> Standing:
+    """Count every thread of the sources that are read by outcome and reason as of now, those that
+    are gone too."""
     now = clock()
     handled = _handled_outcomes(store)
     counts: Counter[tuple[Outcome, Reason]] = Counter()
     there = set()
-    for state in store.thread_states():
+    for state, gates in _judged(store.thread_states(), origins, now=now):
         there.add(state.thread.thread_id)
-        if state.thread.source != source:
-            continue
-        gates = evaluate(state.thread, state.job, policy, now=now)
-        counts[_outcome(gates, handled.get(state.thread.thread_id))] += 1
+        if state.thread.source in origins:
+            counts[_outcome(gates, handled.get(state.thread.thread_id))] += 1
     for thread_id, entry in handled.items():
-        is_own = entry.space_id.partition("#")[0] == source
+        is_own = entry.space_id.partition("#")[0] in origins
         if is_own and entry.reason is Reason.VANISHED and thread_id not in there:
             counts[(entry.outcome, entry.reason)] += 1
     return Standing(
@@ -72,23 +71,16 @@ def standing(
 
 
 def explain(
-    store: StateStore,
-    policy: EligibilityPolicy,
-    thread_id: ThreadId,
-    *,
-    source: str,
-    clock: Clock,
+    store: StateStore, origins: Mapping[str, Origin], thread_id: ThreadId, *, clock: Clock
 ) -> Explanation | None:
     """Why a thread has its outcome; None when it was never seen.
 
-    A thread of another source than the one that is read is told so: consent was not asked for it.
+    A thread of a source that is not read is told so: consent was not asked for it.
     """
     state = store.thread_state(thread_id)
     if state is None:
         return None
-    if state.thread.source != source:
-        policy = replace(policy, is_generation_on=False)
-    gates = evaluate(state.thread, state.job, policy, now=clock())
+    [(_, gates)] = _judged([state], origins, now=clock())
     entries = store.log(thread_id=thread_id, limit=1)
     entry = entries[0] if entries else None
     outcome, reason = _outcome(gates, entry)
@@ -103,6 +95,24 @@ def explain(
         entry=entry,
         output=store.output(thread_id),
     )
+
+
+def _judged(
+    states: Iterable[ThreadState], origins: Mapping[str, Origin], *, now: datetime
+) -> Iterator[tuple[ThreadState, tuple[Gate, ...]]]:
+    remaining = iter(states)
+    while batch := list(islice(remaining, _JUDGE_AT_ONCE)):
+        for source in dict.fromkeys(state.thread.source for state in batch):
+            own = [state for state in batch if state.thread.source == source]
+            if (origin := origins.get(source)) is None:
+                yield from ((s, evaluate(s.thread, s.job, _NOT_READ, now=now)) for s in own)
+            else:
+                rulings = origin.gates.judge(own, now=now)
+                yield from zip(own, (ruling.gates for ruling in rulings), strict=True)
+
+
+_JUDGE_AT_ONCE = 500
+_NOT_READ = EligibilityPolicy(is_generation_on=False)
 
 
 def _handled_outcomes(store: StateStore) -> Mapping[ThreadId, LogEntry]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 
-from automemory_dagster.domain.eligibility import Gate, evaluate, first_failure
+from automemory_dagster.domain.eligibility import Gate, Ruling
 from automemory_dagster.domain.errors import (
     AutomemoryError,
     BudgetReached,
@@ -36,7 +36,7 @@ from automemory_dagster.pipeline.heartbeat import Heartbeat
 from automemory_dagster.pipeline.phase1_log import reason_of_skip
 from automemory_dagster.pipeline.phase1_world import Phase1Result, Phase1World
 from automemory_dagster.pipeline.transcript import build_transcript
-from automemory_dagster.ports import Extractor
+from automemory_dagster.ports import Extractor, RolloutSource
 
 _MOST_SHORTENINGS = 3
 """How often a transcript that is too long for the model is made shorter before it has to wait."""
@@ -78,10 +78,14 @@ def extract(
     if state is None:
         return Phase1Result(thread=None, entry=world.writer.unknown(thread_id))
 
-    gates = evaluate(
-        state.thread, state.job, world.eligibility, now=world.clock(), is_asked_for=is_asked_for
-    )
-    if (failure := first_failure(gates)) is not None:
+    if (origin := world.origins.get(state.thread.source)) is None:
+        detail = f"its source, {state.thread.source}, is not read"
+        return _skipped(state.thread, world, Reason.GENERATION_DISABLED, detail=detail)
+
+    now = world.clock()
+    [ruling] = origin.gates.judge([state], now=now, is_asked_for=is_asked_for)
+    gates = ruling.gates
+    if (failure := ruling.failure) is not None:
         return _skipped(state.thread, world, failure.reason, detail=failure.found, gates=gates)
 
     claim = world.store.claim_stage1(
@@ -97,16 +101,16 @@ def extract(
         return _skipped(state.thread, world, reason, detail=detail, gates=gates)
 
     with heartbeat.keeping(claim):
-        return _extract_claimed(state.thread, claim, world, gates)
+        return _extract_claimed(state.thread, claim, world, origin.source, ruling)
 
 
 def _extract_claimed(
-    thread: Thread, claim: Claimed, world: Phase1World, gates: tuple[Gate, ...]
+    thread: Thread, claim: Claimed, world: Phase1World, source: RolloutSource, ruling: Ruling
 ) -> Phase1Result:
-    started = time.monotonic()
+    started, gates = time.monotonic(), ruling.gates
     try:
-        reading = world.source.read(thread)
-        if (refusal := _refusal(reading, world)) is not None:
+        reading = source.read(thread)
+        if (refusal := _refusal(reading, ruling)) is not None:
             return _refused(thread, claim, world, refusal)
         extractor = world.extractor_for(thread)
         extraction, report = _extract_what_fits(reading, thread, extractor, world)
@@ -141,14 +145,14 @@ def _extract_claimed(
         return _failed(thread, claim, world, unexpected, started)
 
 
-def _refusal(reading: Reading, world: Phase1World) -> tuple[Reason, str] | None:
+def _refusal(reading: Reading, ruling: Ruling) -> tuple[Reason, str] | None:
     """What only the whole record tells: the catalogue's word may be older than the last one."""
     if reading.memory_mode is MemoryMode.DISABLED:
         return Reason.MEMORY_MODE_DISABLED, "the rollout says memory mode disabled"
     if reading.memory_mode is MemoryMode.POLLUTED:
         return Reason.MEMORY_MODE_POLLUTED, "the rollout says memory mode polluted"
     touched = reading.report.external_context
-    if world.is_external_context_refused and touched:
+    if ruling.is_external_context_refused and touched:
         return Reason.EXTERNAL_CONTEXT, f"external context: {', '.join(sorted(touched))}"
     return None
 
@@ -232,7 +236,7 @@ def _skipped(
     reason: Reason,
     *,
     detail: str,
-    gates: tuple[Gate, ...],
+    gates: tuple[Gate, ...] = (),
 ) -> Phase1Result:
     entry = world.writer.entry(thread, Outcome.SKIPPED, reason, detail=detail)
     if reason not in _NOT_LOGGED:

@@ -1,9 +1,9 @@
 """What phase 1 works with, and what it says became of one thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate
+from automemory_dagster.domain.eligibility import Gate
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.domain.redaction import Redact
@@ -11,24 +11,23 @@ from automemory_dagster.domain.spend import Purpose, Work
 from automemory_dagster.domain.thread import Thread
 from automemory_dagster.domain.transcript import TranscriptReport
 from automemory_dagster.pipeline.phase1_log import EntryWriter
-from automemory_dagster.ports import Clock, Extractor, RolloutSource, StateStore
+from automemory_dagster.ports import Clock, Extractor, Origin, StateStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase1World:
     """What phase 1 works with."""
 
-    source: RolloutSource
+    origins: Mapping[str, Origin]
+    """By name: the sources that are read. A thread of another one is left alone."""
     store: StateStore
     extractor_for: Callable[[Thread], Extractor]
     """Which extractor a thread gets: its space or its user may name another model."""
     redact: Redact
     clock: Clock
-    eligibility: EligibilityPolicy
     leases: LeasePolicy
     budget_tokens: int
     concurrency: int = 8
-    is_external_context_refused: bool = False
     worker: str = ""
     run_id: str = ""
 

@@ -8,24 +8,27 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import TypeVar
 
 from automemory_dagster import contract
-from automemory_dagster.domain.eligibility import EligibilityPolicy, Gate, evaluate, first_failure
+from automemory_dagster.domain.eligibility import Ruling
 from automemory_dagster.domain.outcome import LogEntry, Outcome, Reason
 from automemory_dagster.domain.redaction import Redact
-from automemory_dagster.domain.thread import Thread, ThreadId
-from automemory_dagster.ports import Clock, RolloutSource, StateStore, ThreadState
+from automemory_dagster.domain.thread import ThreadId
+from automemory_dagster.ports import Clock, Origin, StateStore, ThreadState
+
+T = TypeVar("T")
 
 _SAVE_EVERY = 200
+_JUDGE_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepWorld:
     """What a sweep works with."""
 
-    source: RolloutSource
+    origin: Origin
     store: StateStore
-    policy: EligibilityPolicy
     clock: Clock
     redact: Redact
 
@@ -79,7 +82,7 @@ def update_catalogue(world: SweepWorld, *, run_id: str = "") -> CatalogueReport:
             TransientError: the source cannot be listed; nothing was changed.
     """
     now = world.clock()
-    changes = world.source.look(world.store.known_rollouts(world.source.name))
+    changes = world.origin.source.look(world.store)
     changed: list[ThreadId] = []
     due = 0
     for batch in _batches(changes.changed, _SAVE_EVERY):
@@ -111,8 +114,8 @@ def look_for_due(world: SweepWorld, *, limit: int) -> DueLook:
         TransientError: the source cannot be listed.
     """
     now = world.clock()
-    changes = world.source.look(world.store.known_rollouts(world.source.name))
-    latest_idle_ns = int((now - world.policy.idle).timestamp() * 1e9)
+    changes = world.origin.source.look(world.store)
+    latest_idle_ns = int((now - world.origin.idle).timestamp() * 1e9)
     idle = [file for file in changes.changed_files if file.mtime_ns <= latest_idle_ns]
     identities = [
         f"{file.path}:{file.size_bytes}:{file.mtime_ns}:{file.index_digest}"
@@ -137,17 +140,10 @@ def look_for_due(world: SweepWorld, *, limit: int) -> DueLook:
 def find_due(world: SweepWorld, *, limit: int) -> tuple[ThreadState, ...]:
     """Threads that pass every gate now, newest first; at most ``limit``."""
     now = world.clock()
-    possible = world.store.possibly_due(
-        world.source.name,
-        now=now,
-        idle_seconds=int(world.policy.idle.total_seconds()),
-        limit=limit,
-        admitted_kinds=world.policy.admitted_kinds,
-    )
+    possible = world.origin.gates.possibly_due(now=now, limit=limit)
+    rulings = world.origin.gates.judge(possible, now=now)
     return tuple(
-        state
-        for state in possible
-        if first_failure(evaluate(state.thread, state.job, world.policy, now=now)) is None
+        state for state, ruling in zip(possible, rulings, strict=True) if ruling.failure is None
     )
 
 
@@ -162,18 +158,22 @@ def choose_threads(world: SweepWorld, request: ExtractRequest) -> tuple[ThreadId
         return request.thread_ids
     if not request.is_forced:
         return tuple(state.thread.thread_id for state in find_due(world, limit=request.limit))
+    return tuple(islice(_waiting(world), request.limit))
+
+
+def _waiting(world: SweepWorld) -> Iterator[ThreadId]:
     now = world.clock()
-    waiting = (
-        state.thread.thread_id
-        for state in world.store.thread_states(source=world.source.name)
-        if _only_waits(evaluate(state.thread, state.job, world.policy, now=now, is_asked_for=True))
-    )
-    return tuple(islice(waiting, request.limit))
+    for states in _batches(world.store.thread_states(source=world.origin.name), _JUDGE_AT_ONCE):
+        rulings = world.origin.gates.judge(states, now=now, is_asked_for=True)
+        for state, ruling in zip(states, rulings, strict=True):
+            if _only_waits(ruling):
+                yield state.thread.thread_id
 
 
-def _only_waits(gates: Iterable[Gate]) -> bool:
+def _only_waits(ruling: Ruling) -> bool:
     return all(
-        gate.passes and not (gate.is_waived and gate.reason is Reason.UP_TO_DATE) for gate in gates
+        gate.passes and not (gate.is_waived and gate.reason is Reason.UP_TO_DATE)
+        for gate in ruling.gates
     )
 
 
@@ -181,10 +181,8 @@ def _log_gates(
     world: SweepWorld, thread_ids: Collection[ThreadId], *, run_id: str, now: datetime
 ) -> int:
     states = list(world.store.thread_states(thread_ids=thread_ids))
-    gated = [
-        (state, first_failure(evaluate(state.thread, state.job, world.policy, now=now)))
-        for state in states
-    ]
+    rulings = world.origin.gates.judge(states, now=now)
+    gated = [(state, ruling.failure) for state, ruling in zip(states, rulings, strict=True)]
     world.store.record(
         [
             LogEntry(
@@ -220,7 +218,7 @@ def _entry_of_vanished(
     )
 
 
-def _batches(threads: Iterable[Thread], size: int) -> Iterator[list[Thread]]:
-    iterator = iter(threads)
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch

@@ -96,12 +96,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
     def status_command(as_json: Json = False) -> None:
         """How things stand: threads by outcome and reason, what waits, versions, spend."""
         automemory = open_automemory()
-        standing = inspection.standing(
-            automemory.store,
-            automemory.eligibility,
-            source=automemory.choice.name,
-            clock=system_clock,
-        )
+        standing = inspection.standing(automemory.store, automemory.origins, clock=system_clock)
         views.show_status(console, automemory, standing, as_json=as_json)
 
     @app.command("why")
@@ -113,11 +108,7 @@ def build_app(run_pass: RunPass) -> typer.Typer:
         automemory = open_automemory()
         thread_id = _one_thread(automemory, thread)
         explanation = inspection.explain(
-            automemory.store,
-            automemory.eligibility,
-            thread_id,
-            source=automemory.choice.name,
-            clock=system_clock,
+            automemory.store, automemory.origins, thread_id, clock=system_clock
         )
         if explanation is None:
             raise typer.Exit(_unknown_thread(thread))

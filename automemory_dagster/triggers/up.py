@@ -12,10 +12,11 @@ from automemory_dagster.adapters.home import (
     remember_consent,
     write_dagster_files,
 )
+from automemory_dagster.origins import choose_source
 from automemory_dagster.pipeline import sweep
 from automemory_dagster.triggers.server import serve
 from automemory_dagster.triggers.views.status import stand_in_message
-from automemory_dagster.wiring import Automemory, choose_source, open_automemory, prepared_home
+from automemory_dagster.wiring import Automemory, open_automemory, prepared_home
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

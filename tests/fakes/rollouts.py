@@ -5,7 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from automemory_dagster.domain.errors import AutomemoryError, RolloutUnreadable
 from automemory_dagster.domain.rollout import HumanRequest, Reading, ReadReport, RolloutItem
 from automemory_dagster.domain.thread import Thread, ThreadId
-from automemory_dagster.ports import CatalogueChanges, ChangedFile, KnownRollout
+from automemory_dagster.ports import (
+    CatalogueChanges,
+    ChangedFile,
+    KnownRollout,
+    ThreadCatalogue,
+)
 
 
 def a_reading(*words: str, **changes: object) -> Reading:
@@ -45,7 +50,8 @@ class FakeSource:
         """Take a thread's file away."""
         del self.threads[thread_id]
 
-    def look(self, known: Mapping[str, KnownRollout]) -> CatalogueChanges:
+    def look(self, catalogue: ThreadCatalogue) -> CatalogueChanges:
+        known = catalogue.known_rollouts(self.name)
         changed = [
             thread
             for thread in self.threads.values()

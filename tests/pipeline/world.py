@@ -9,9 +9,11 @@ from automemory_dagster.domain.errors import AutomemoryError
 from automemory_dagster.domain.job import LeasePolicy
 from automemory_dagster.domain.rollout import Reading
 from automemory_dagster.domain.thread import RolloutStamp, SpaceId, Thread, ThreadId
+from automemory_dagster.pipeline.gates import PolicyGates
 from automemory_dagster.pipeline.phase1 import extract_batch
 from automemory_dagster.pipeline.phase1_world import Phase1Result, Phase1World
 from automemory_dagster.pipeline.sweep import SweepWorld, find_due, update_catalogue
+from automemory_dagster.ports import Origin
 from tests.fakes.extractor import FakeExtractor
 from tests.fakes.rollouts import FakeSource
 from tests.fakes.state_store import FakeStateStore
@@ -75,20 +77,23 @@ class FakeWorld:
         by_id = {ThreadId(key): value for key, value in (readings or {}).items()}
         self.source = FakeSource(threads, by_id)
         policy = EligibilityPolicy(is_generation_on=is_generation_on)
-        self.sweep = SweepWorld(
-            source=self.source, store=self.store, policy=policy, clock=self.clock, redact=redact
+        gates = PolicyGates(
+            catalogue=self.store,
+            source=self.source.name,
+            policy=policy,
+            is_external_context_refused=is_external_context_refused,
         )
+        origin = Origin(source=self.source, gates=gates, idle=policy.idle)
+        self.sweep = SweepWorld(origin=origin, store=self.store, clock=self.clock, redact=redact)
         chosen = extractor or FakeExtractor()
         self.phase1 = Phase1World(
-            source=self.source,
+            origins={origin.name: origin},
             store=self.store,
             extractor_for=lambda thread: chosen,
             redact=redact,
             clock=self.clock,
-            eligibility=policy,
             leases=leases or LeasePolicy(),
             budget_tokens=10_000,
-            is_external_context_refused=is_external_context_refused,
             run_id="run-1",
         )
 

@@ -25,7 +25,12 @@ from automemory_dagster.adapters.sources.codex.state_database import (
 from automemory_dagster.domain.redaction import Redact
 from automemory_dagster.domain.rollout import FETCH_COMMANDS, Reading
 from automemory_dagster.domain.thread import SpaceId, Thread, ThreadId
-from automemory_dagster.ports import CatalogueChanges, ChangedFile, KnownRollout
+from automemory_dagster.ports import (
+    CatalogueChanges,
+    ChangedFile,
+    KnownRollout,
+    ThreadCatalogue,
+)
 
 
 class CodexSource:
@@ -56,8 +61,13 @@ class CodexSource:
         """The source's name in the store."""
         return self._name
 
-    def look(self, known: Mapping[str, KnownRollout]) -> CatalogueChanges:
-        """See ``RolloutSource.look``.
+    def look(self, catalogue: ThreadCatalogue) -> CatalogueChanges:
+        """See ``RolloutSource.look``."""
+        return self.compare(catalogue.known_rollouts(self.name))
+
+    def compare(self, known: Mapping[str, KnownRollout]) -> CatalogueChanges:
+        """What is there against what is known, by ``rollout_path``: a ``stat`` a file; one is
+        opened only when size or time differ.
 
         A thread also counts as changed when Codex's index says something new of it, though its file
         stayed the same. ``changed_files`` leaves out files that could not be opened before: they

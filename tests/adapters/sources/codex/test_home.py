@@ -36,8 +36,8 @@ def remembered(threads: Iterable[Thread]) -> dict[str, KnownRollout]:
 
 def look_twice(source: CodexSource) -> dict[str, KnownRollout]:
     """What is known after a first look; a second look right behind it must find nothing new."""
-    known = remembered(source.look({}).changed)
-    again = source.look(known)
+    known = remembered(source.compare({}).changed)
+    again = source.compare(known)
     assert list(again.changed) == []
     assert again.changed_files == ()
     assert again.vanished == ()
@@ -63,7 +63,7 @@ class TestLook:
     def test_a_first_look_finds_everything_once(self, tmp_path: Path) -> None:
         paths = [a_rollout(tmp_path, thread_id=thread_id(number)) for number in (1, 2, 3)]
 
-        changes = a_source(tmp_path).look({})
+        changes = a_source(tmp_path).compare({})
 
         assert [thread.thread_id for thread in changes.changed] == [ONE, TWO, THREE]
         assert changes.changed_files == tuple(
@@ -87,7 +87,7 @@ class TestLook:
         path.write_bytes(b"x" * before.st_size)
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-        assert list(source.look(known).changed) == []
+        assert list(source.compare(known).changed) == []
 
     def test_an_appended_turn_changes_that_thread_alone(self, tmp_path: Path) -> None:
         path = a_rollout(tmp_path, thread_id=ONE, turns=[a_turn("x" * 5_000)])
@@ -96,7 +96,7 @@ class TestLook:
         known = look_twice(source)
         append_turn(path, a_turn("And now?"), written_at=NOON, thread_id=ONE)
 
-        changes = source.look(known)
+        changes = source.compare(known)
 
         (thread,) = changes.changed
         assert thread.thread_id == ONE
@@ -109,7 +109,7 @@ class TestLook:
         known = look_twice(source)
         a_rollout(tmp_path, cwd="/elsewhere", turns=[a_turn("Longer than before, and other.")] * 2)
 
-        (thread,) = source.look(known).changed
+        (thread,) = source.compare(known).changed
 
         assert thread.stamp.size_bytes > known[str(path)].stamp.size_bytes
         assert thread.stamp.prefix_sha256 != known[str(path)].stamp.prefix_sha256
@@ -124,7 +124,7 @@ class TestLook:
         append_turn(path, a_turn("More."), written_at=NOON, thread_id=ONE)
         os.utime(path, ns=(mtime_ns, mtime_ns))
 
-        (thread,) = source.look(known).changed
+        (thread,) = source.compare(known).changed
 
         assert thread.stamp.mtime_ns == mtime_ns
         assert int(thread.source_updated_at.timestamp()) > mtime_ns // 1_000_000_000
@@ -136,7 +136,7 @@ class TestLook:
         (tmp_path / "archived_sessions").mkdir()
         moved = path.rename(tmp_path / "archived_sessions" / path.name)
 
-        changes = source.look(known)
+        changes = source.compare(known)
 
         (thread,) = changes.changed
         assert (thread.thread_id, thread.rollout_path) == (ONE, str(moved))
@@ -149,12 +149,12 @@ class TestLook:
         known = look_twice(source)
         packed = a_rollout(tmp_path, turns=[a_turn("Keep me.")], is_compressed=True)
 
-        while_both_exist = source.look(known)
+        while_both_exist = source.compare(known)
         assert list(while_both_exist.changed) == []
         assert while_both_exist.listed_count == 2
 
         path.unlink()
-        (thread,) = source.look(known).changed
+        (thread,) = source.compare(known).changed
         assert (thread.thread_id, thread.rollout_path) == (ONE, str(packed))
         assert thread.title == "Keep me."
 
@@ -165,7 +165,7 @@ class TestLook:
         known = look_twice(source)
         path.unlink()
 
-        changes = source.look(known)
+        changes = source.compare(known)
 
         assert changes.vanished == (ONE,)
         assert list(changes.changed) == []
@@ -176,7 +176,7 @@ class TestLook:
             tmp_path, file_name=f"rollout-b-{ONE}_{TWO}.jsonl", dated_folder="1999/01/01"
         )
 
-        (thread,) = a_source(tmp_path).look({}).changed
+        (thread,) = a_source(tmp_path).compare({}).changed
 
         assert thread.rollout_path == str(page)
         look_twice(a_source(tmp_path))
@@ -204,7 +204,7 @@ class TestLook:
             turns=[a_turn("Another."), a_turn("Session.")],
         )
 
-        changes = source.look(known)
+        changes = source.compare(known)
 
         assert [thread.thread_id for thread in changes.changed] == [TWO]
         assert changes.vanished == (ONE,)
@@ -215,7 +215,7 @@ class TestLook:
         a_rollout(tmp_path, thread_id=THREE, is_compressed=True).write_bytes(b"no zstd")
         source = a_source(tmp_path)
 
-        problems = {thread.thread_id: thread.problem for thread in source.look({}).changed}
+        problems = {thread.thread_id: thread.problem for thread in source.compare({}).changed}
 
         assert problems == {
             ONE: "",
@@ -229,7 +229,7 @@ class TestLook:
     ) -> None:
         gone = a_rollout(tmp_path, thread_id=ONE)
         a_rollout(tmp_path, thread_id=TWO)
-        changes = a_source(tmp_path).look({})
+        changes = a_source(tmp_path).compare({})
         gone.unlink()
 
         first, second = changes.changed
@@ -242,19 +242,19 @@ class TestLook:
     ) -> None:
         path = a_rollout(tmp_path)
         source = a_source(tmp_path)
-        changes = source.look({})
+        changes = source.compare({})
         hidden = path.rename(tmp_path / "hidden")
         known = remembered(changes.changed)
         hidden.rename(path)
 
-        again = source.look(known)
+        again = source.compare(known)
 
         assert again.changed_files == ()
         assert [thread.problem for thread in again.changed] == [""]
 
     def test_a_home_that_is_not_there_changes_nothing(self, tmp_path: Path) -> None:
         with pytest.raises(TransientError):
-            a_source(tmp_path / "nowhere").look({})
+            a_source(tmp_path / "nowhere").compare({})
 
 
 class TestIndex:
@@ -276,13 +276,13 @@ class TestIndex:
         known = look_twice(source)
         set_index(tmp_path, ONE, **words)
 
-        changes = source.look(known)
+        changes = source.compare(known)
 
         (thread,) = changes.changed
         assert thread.thread_id == ONE
         assert getattr(thread, field) == value
         assert len(changes.changed_files) == 1
-        assert list(source.look(known | remembered([thread])).changed) == []
+        assert list(source.compare(known | remembered([thread])).changed) == []
 
     def test_an_index_that_appears_later_changes_only_the_threads_it_has(
         self, tmp_path: Path
@@ -294,7 +294,7 @@ class TestIndex:
         set_index(tmp_path, TWO, memory_mode="polluted")
         set_index(tmp_path, THREE, title="A row without a file")
 
-        (thread,) = source.look(known).changed
+        (thread,) = source.compare(known).changed
 
         assert (thread.thread_id, thread.memory_mode) == (TWO, MemoryMode.POLLUTED)
 
@@ -304,7 +304,7 @@ class TestIndex:
         known = look_twice(a_source(tmp_path))
         (tmp_path / "state_5.sqlite").write_bytes(b"torn" * 1_000)
 
-        changes = a_source(tmp_path).look(known)
+        changes = a_source(tmp_path).compare(known)
 
         assert list(changes.changed) == []
         assert "state_5.sqlite cannot be read" in changes.problems[0]
@@ -317,7 +317,7 @@ class TestIndex:
         (tmp_path / "state_5.sqlite").write_bytes(b"torn" * 1_000)
         append_turn(path, a_turn("More."), written_at=NOON, thread_id=ONE)
 
-        (thread,) = source.look(known).changed
+        (thread,) = source.compare(known).changed
 
         assert thread.memory_mode is MemoryMode.DISABLED
 
@@ -327,7 +327,7 @@ class TestIndex:
         before = sorted(tmp_path.rglob("*"))
         source = a_source(tmp_path)
 
-        for thread in source.look({}).changed:
+        for thread in source.compare({}).changed:
             source.read(thread)
 
         assert sorted(tmp_path.rglob("*")) == before
@@ -341,7 +341,7 @@ class TestRead:
     def test_a_thread_is_read_after_a_look_and_without_one(self, tmp_path: Path) -> None:
         a_rollout(tmp_path, turns=[a_turn("One."), a_turn("Two.")])
         source = a_source(tmp_path)
-        (thread,) = source.look({}).changed
+        (thread,) = source.compare({}).changed
 
         assert self.words(source, thread) == ["One.", "Two."]
         assert self.words(a_source(tmp_path), thread) == ["One.", "Two."]
@@ -355,14 +355,14 @@ class TestRead:
         )
         a_rollout(tmp_path, turns=[a_turn("New.")], file_name=f"rollout-a-{ONE}_{TWO}.jsonl")
         source = a_source(tmp_path)
-        (thread,) = source.look({}).changed
+        (thread,) = source.compare({}).changed
 
         assert self.words(source, thread) == ["Old.", "New."]
 
     def test_a_rollout_that_was_archived_since_the_look_is_found(self, tmp_path: Path) -> None:
         path = a_rollout(tmp_path, turns=[a_turn("Still here.")])
         source = a_source(tmp_path)
-        (thread,) = source.look({}).changed
+        (thread,) = source.compare({}).changed
         (tmp_path / "archived_sessions").mkdir()
         path.rename(tmp_path / "archived_sessions" / path.name)
 
@@ -371,7 +371,7 @@ class TestRead:
     def test_a_rollout_that_is_gone_is_unreadable(self, tmp_path: Path) -> None:
         path = a_rollout(tmp_path)
         source = a_source(tmp_path)
-        (thread,) = source.look({}).changed
+        (thread,) = source.compare({}).changed
         path.unlink()
 
         with pytest.raises(RolloutUnreadable):
@@ -395,7 +395,7 @@ def test_a_look_reports_exactly_what_differs(
     for number in after - before:
         paths[number].unlink()
     source = a_source(home)
-    known = remembered(source.look({}).changed)
+    known = remembered(source.compare({}).changed)
 
     for number in before - after:
         paths[number].unlink()
@@ -403,7 +403,7 @@ def test_a_look_reports_exactly_what_differs(
         a_rollout(home, thread_id=thread_id(number))
     for number in touched & before & after:
         append_turn(paths[number], a_turn("More."), written_at=NOON, thread_id=thread_id(number))
-    changes = source.look(known)
+    changes = source.compare(known)
 
     expected = (after - before) | (touched & before & after)
     assert {thread.thread_id for thread in changes.changed} == {thread_id(n) for n in expected}
@@ -419,10 +419,10 @@ def test_a_look_at_two_thousand_unchanged_files_costs_a_stat_each(tmp_path: Path
         path = folder / f"rollout-2026-12-01T10-30-00-{thread_id(number)}.jsonl"
         path.write_bytes(content.replace(ONE.encode(), thread_id(number).encode()))
     source = a_source(tmp_path)
-    known = remembered(source.look({}).changed)
+    known = remembered(source.compare({}).changed)
 
     began = time.process_time()
-    changes = source.look(known)
+    changes = source.compare(known)
     spent = time.process_time() - began
 
     assert list(changes.changed) == []

@@ -24,7 +24,7 @@ def plain(name: str, content: bytes) -> bytes:
 
 def threads_of(home: Path) -> list[Thread]:
     source = CodexSource(home, space_for=lambda _: SpaceId("codex:sample"), redact=redact)
-    return list(source.look({}).changed)
+    return list(source.compare({}).changed)
 
 
 def stats_of(home: Path) -> dict[str, tuple[int, int, int]]:
@@ -112,7 +112,7 @@ class TestContent:
         home = unpack_sample_home(tmp_path / "sample")
         source = CodexSource(home, space_for=lambda _: SpaceId("codex:sample"), redact=redact)
 
-        readings = [source.read(thread) for thread in source.look({}).changed]
+        readings = [source.read(thread) for thread in source.compare({}).changed]
 
         assert all(reading.items for reading in readings)
         assert sum(reading.report.malformed_lines for reading in readings) == 0
