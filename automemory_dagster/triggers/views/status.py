@@ -44,14 +44,17 @@ def show_status(
             ],
         )
     )
-    most = automemory.selection.max_inputs
+    _say_what_is_read(console, standing, most=automemory.selection.max_inputs)
+    console.print(f"\nSpent so far: {standing.spent_usd:.2f} USD", highlight=False)
+
+
+def _say_what_is_read(console: Console, standing: Standing, *, most: int) -> None:
     if any(space.output_count > most for space in standing.spaces):
         console.print(
             f"A consolidation reads the {most} most used and newest outputs "
             "(AUTOMEMORY_MAX_CONSOLIDATION_INPUTS).",
             highlight=False,
         )
-    console.print(f"\nSpent so far: {standing.spent_usd:.2f} USD", highlight=False)
 
 
 def say_stand_in(errors: Console, automemory: Automemory) -> None:
