@@ -64,7 +64,13 @@ The rest are about timing and may be waived.
 """
 
 
-OUTSIDE_WINDOW = CONSENT_REASONS | {Reason.TOO_OLD, Reason.EXTERNAL_CONTEXT}
+OUTSIDE_WINDOW = CONSENT_REASONS | {
+    Reason.TOO_OLD,
+    Reason.TOO_SHORT,
+    Reason.RESULT_TOO_SHORT,
+    Reason.EXTERNAL_CONTEXT,
+    Reason.NOT_COMPLETED,
+}
 """Gates that keep a thread out of the live window: it is no candidate, now or soon."""
 
 
@@ -106,7 +112,7 @@ def evaluate(
     gates = (
         *_consent_gates(thread, policy),
         *_timing_gates(thread, policy, now),
-        *_job_gates(thread, job, now),
+        *job_gates(thread.source_updated_at, job, now),
     )
     if not is_asked_for:
         return gates
@@ -154,8 +160,9 @@ def _timing_gates(thread: Thread, policy: EligibilityPolicy, now: datetime) -> t
     )
 
 
-def _job_gates(thread: Thread, job: Job | None, now: datetime) -> tuple[Gate, ...]:
-    version = int(thread.source_updated_at.timestamp())
+def job_gates(updated_at: datetime, job: Job | None, now: datetime) -> tuple[Gate, ...]:
+    """The gates of a thread's job: this version not handled, tries left, no wait, no live lease."""
+    version = int(updated_at.timestamp())
     done = job.last_success_watermark if job else 0
     # Newer content renews a job that failed before, so only failures on this very version count.
     failed = job if job is not None and job.input_watermark >= version else None
