@@ -27,10 +27,15 @@ _alembic_turn = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrations:
-    """Where the migrations are and which is the newest."""
+    """One set of tables: where its migrations are and which is the newest."""
 
     location: str = "automemory_dagster.adapters.state:migrations"
     head: str = HEAD
+    version_table: str = VERSION_TABLE
+    subject: str = "state store"
+    """What people call it."""
+    may_join_others: bool = False
+    """False: a database that holds tables and no version of this set is another program's."""
 
 
 PACKAGED = Migrations()
@@ -44,12 +49,16 @@ def migrate(database: Database, migrations: Migrations) -> None:
         StateSchemaMismatch: a newer version wrote it, or it is another program's; unchanged.
         StateUnavailable: it cannot be used now; unchanged.
     """
-    with database.reading() as connection:
-        revision = _revision(connection)
-    if revision == migrations.head:
+    if schema_revision(database, migrations) == migrations.head:
         return
     with _alembic_turn:
         database.write(lambda connection: _upgrade(connection, migrations, database.label))
+
+
+def schema_revision(database: Database, migrations: Migrations = PACKAGED) -> str | None:
+    """The revision of a set of tables, or None when there are none of it."""
+    with database.reading() as connection:
+        return _revision(connection, migrations.version_table)
 
 
 def _upgrade(connection: Connection, migrations: Migrations, label: str) -> None:
@@ -60,11 +69,13 @@ def _upgrade(connection: Connection, migrations: Migrations, label: str) -> None
 
     if connection.dialect.name == "postgresql":
         _prepare_postgres(connection)
-    config = Config(attributes={"connection": connection})
+    config = Config(
+        attributes={"connection": connection, "version_table": migrations.version_table}
+    )
     config.set_main_option("script_location", migrations.location)
     config.set_main_option("path_separator", "os")
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    _refuse_foreign(connection, known, label)
+    _refuse_foreign(connection, known, migrations, label)
     command.upgrade(config, migrations.head)
 
 
@@ -80,26 +91,31 @@ def _prepare_postgres(connection: Connection) -> None:
     connection.execute(text(f"SET LOCAL search_path TO {POSTGRES_SCHEMA}"))
 
 
-def _refuse_foreign(connection: Connection, known: set[str], label: str) -> None:
-    revision = _revision(connection)
-    if revision is None and inspect(connection).get_table_names(schema=_schema(connection)):
+def _refuse_foreign(
+    connection: Connection, known: set[str], migrations: Migrations, label: str
+) -> None:
+    revision = _revision(connection, migrations.version_table)
+    holds_tables = not migrations.may_join_others and inspect(connection).get_table_names(
+        schema=_schema(connection)
+    )
+    if revision is None and holds_tables:
         raise StateSchemaMismatch(
             f"The database ({label}) holds another program's tables; nothing was changed. "
-            "Name another one for the state store."
+            f"Name another one for the {migrations.subject}."
         )
     if revision is not None and revision not in known:
         raise StateSchemaMismatch(
-            f"The state store ({label}) has schema revision {revision}, which this version of "
-            f"automemory does not know (its own is {HEAD}): a newer version wrote it. "
-            "Nothing was changed. Install that version again, or name another database."
+            f"The {migrations.subject} ({label}) has schema revision {revision}, which this "
+            f"version of automemory does not know (its own is {migrations.head}): a newer version "
+            "wrote it. Nothing was changed. Install that version again, or name another database."
         )
 
 
-def _revision(connection: Connection) -> str | None:
+def _revision(connection: Connection, version_table: str) -> str | None:
     schema = _schema(connection)
-    if not inspect(connection).has_table(VERSION_TABLE, schema=schema):
+    if not inspect(connection).has_table(version_table, schema=schema):
         return None
-    name = f"{schema}.{VERSION_TABLE}" if schema else VERSION_TABLE
+    name = f"{schema}.{version_table}" if schema else version_table
     revision = connection.execute(text(f"SELECT version_num FROM {name}")).scalar_one_or_none()
     return None if revision is None else str(revision)
 
