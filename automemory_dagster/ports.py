@@ -368,13 +368,6 @@ class OutputStore(Protocol):
     def publication(self, space_id: SpaceId, version: int | None = None) -> Publication | None:
         """A published version with its files; the newest when ``version`` is None."""
 
-    def spent_usd(self, *, since: datetime | None = None) -> float:
-        """Total spend recorded."""
-
-
-class StateStore(ThreadCatalogue, JobLedger, OutputStore, Protocol):
-    """The whole state store."""
-
 
 class Extractor(Protocol):
     """Turns one transcript into a memory.
@@ -397,6 +390,19 @@ class Extractor(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeChange:
+    """One change of what is set for a space or a user."""
+
+    name: str
+    old: str | None
+    """None: it was not set."""
+    new: str | None
+    """None: it is not set any more."""
+    who: str
+    changed_at: datetime
+
+
 class ScopeSettings(Protocol):
     """What a person set for one space or user, over what the deployment says."""
 
@@ -406,7 +412,16 @@ class ScopeSettings(Protocol):
     def set_scope_value(
         self, scope: Scope, scope_id: str, name: str, value: str | None, *, who: str, now: datetime
     ) -> None:
-        """Set one value, or take it back (None). Names and values are the caller's to check."""
+        """Set one value, or take it back (None), and note who did. Names and values are the
+        caller's to check. Setting what is set already is no change."""
+
+    def scopes_with_values(self) -> Sequence[tuple[Scope, str]]:
+        """Every space and user for which something is set; by scope, then id."""
+
+    def scope_changes(
+        self, scope: Scope, scope_id: str, *, limit: int = 100
+    ) -> Sequence[ScopeChange]:
+        """Who changed what, newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,11 +446,18 @@ class SpendLedger(Protocol):
     """
 
     def reserve(
-        self, work: Work, amount: MicroUsd, *, limits: Sequence[SpendLimit], now: datetime
+        self,
+        work: Work,
+        amount: MicroUsd,
+        *,
+        limits: Sequence[SpendLimit],
+        now: datetime,
+        model: str = "",
     ) -> Reserved | LimitReached:
         """Set ``amount`` aside, unless what was spent and set aside plus this would pass one of
         ``limits`` (reaching one exactly passes). Limits of scopes that are not the work's are
-        ignored.
+        ignored; work outside any run is a run of its own. ``model``: what the spend of a
+        reservation that is never settled is shown under.
         """
 
     def settle(self, reserved: Reserved, call: ModelCall) -> None:
@@ -446,12 +468,26 @@ class SpendLedger(Protocol):
         """Take a reservation back, since nothing was billed. Idempotent."""
 
     def settle_abandoned(self, is_gone: Callable[[str], bool], *, now: datetime) -> int:
-        """Book reservations of workers that are gone at their full amount; how many."""
+        """Book reservations of workers that are gone, and those older than any call can take, at
+        their full amount; how many. One that is settled after all gets its true cost."""
+
+    def taken(
+        self, limits: Sequence[SpendLimit], *, now: datetime, run_id: str = ""
+    ) -> Sequence[MicroUsd]:
+        """What counts against each limit now: spent and set aside. ``run_id``: whose run limits
+        are meant."""
 
     def spend_totals(
         self, *, since: datetime | None = None, space_id: SpaceId | None = None
     ) -> Sequence[SpendTotal]:
-        """By day, then model, purpose, space and user."""
+        """By day, then model, purpose, space and user. ``since`` is included."""
+
+    def spent_usd(self, *, since: datetime | None = None) -> float:
+        """What was spent in all; ``since`` is included, and what is set aside is not."""
+
+
+class StateStore(ThreadCatalogue, JobLedger, OutputStore, ScopeSettings, SpendLedger, Protocol):
+    """The whole state store."""
 
 
 class Prices(Protocol):

@@ -137,7 +137,7 @@ def open_automemory(settings: Settings | None = None) -> Automemory:
     layout = prepare_home(settings.home_folder)
     choice = choose_source(settings, layout)
     _refuse_lost_database(settings, layout)
-    store = open_state_store(state_url(settings, layout))
+    store = open_state_store(state_url(settings, layout), worker=own_process)
     eligibility = eligibility_policy(
         settings, is_sample=choice.is_sample, is_generation_on=choice.is_generation_on
     )

@@ -26,10 +26,12 @@ def name_process(context: dg.AssetExecutionContext) -> None:
 def end_what_is_gone(instance: dg.DagsterInstance, automemory: Automemory) -> int:
     """Fail the runs and end the leases of this machine's killed processes; gives how many leases.
 
-    A lease that ends so counts as a crash. Idempotent; safe from many processes.
+    A lease that ends so counts as a crash, and what they had set aside for model calls as spent.
+    Idempotent; safe from many processes.
     """
     for run in instance.get_runs(dg.RunsFilter(statuses=_WORKED_ON)):
         if is_gone(run.tags.get(contract.PROCESS_TAG, "")):
             instance.report_run_failed(run, _GONE)
             instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+    automemory.store.settle_abandoned(is_gone, now=system_clock())
     return automemory.store.end_leases(is_gone, now=system_clock())

@@ -5,7 +5,7 @@ Amounts are whole millionths of a US dollar, so that sums are exact in every dat
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import ROUND_UP, Decimal
 from enum import StrEnum
 from typing import NewType
@@ -118,6 +118,24 @@ class SpendLimit:
     """The space or user; empty for the deployment."""
     period: Period
     micro_usd: MicroUsd
+
+
+def applies_to(limit: SpendLimit, work: Work) -> bool:
+    """True when ``limit`` is one of those that ``work`` has to keep."""
+    match limit.scope:
+        case Scope.DEPLOYMENT:
+            return True
+        case Scope.SPACE:
+            return limit.scope_id == work.space_id
+        case Scope.USER:
+            return bool(work.user_id) and limit.scope_id == work.user_id
+
+
+def begin_of(period: Period, now: datetime) -> datetime:
+    """When the day or month of ``now`` (UTC) began."""
+    assert period is not Period.RUN
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight.replace(day=1) if period is Period.MONTH else midnight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

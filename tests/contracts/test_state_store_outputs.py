@@ -1,4 +1,4 @@
-"""The exam of every ``OutputStore``: outputs, log, published memory, spaces, spend."""
+"""The exam of every ``OutputStore``: outputs, log, published memory, spaces."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -202,28 +202,6 @@ class TestTheLog:
         found = state_store.log()[0]
         assert found.detail == "a\ufffd"
         assert found.numbers == {"x\\u0000\ufffd": 1}
-
-
-class TestSpend:
-    def test_it_adds_up_though_the_log_is_overwritten(self, state_store: StateStore) -> None:
-        for hour, usd in enumerate((0.25, 0.5, 0.125)):
-            moment = NOON + hour * HOUR
-            state_store.record([an_entry(a_thread(), usd=usd, logged_at=moment)])
-
-        assert state_store.spent_usd() == 0.875
-        assert state_store.spent_usd(since=NOON + HOUR) == 0.625
-        assert state_store.spent_usd(since=NOON + 3 * HOUR) == 0.0
-
-    def test_the_same_entry_twice_is_paid_once(self, state_store: StateStore) -> None:
-        entry = an_entry(a_thread(), usd=0.5)
-
-        state_store.record([entry])
-        state_store.record([entry])
-
-        assert state_store.spent_usd() == 0.5
-
-    def test_nothing_was_spent_at_first(self, state_store: StateStore) -> None:
-        assert state_store.spent_usd() == 0.0
 
 
 class TestPublications:

@@ -32,6 +32,7 @@ from automemory_dagster.domain.stage1 import SelectedOutput, Stage1Output
 from automemory_dagster.domain.thread import MemoryMode, SourceKind, SpaceId, Thread, ThreadId
 from automemory_dagster.domain.workspace import Publication
 from automemory_dagster.ports import KnownRollout, SpaceState, ThreadState
+from tests.fakes.spend import FakeScopes, FakeSpend
 
 _T = TypeVar("_T")
 
@@ -49,17 +50,17 @@ class _Row:
     forget_watermark: int = 0
 
 
-class FakeStateStore:
+class FakeStateStore(FakeSpend, FakeScopes):
     """A whole ``StateStore`` in memory; safe from many threads of one process."""
 
     def __init__(self, threads: Sequence[Thread] = ()) -> None:
+        super().__init__()
         self._lock = threading.RLock()
         self._threads: dict[ThreadId, Thread] = {}
         self._vanished: set[ThreadId] = set()
         self._rows: dict[tuple[JobKind, str], _Row] = {}
         self._outputs: dict[ThreadId, Stage1Output] = {}
         self._log: dict[ThreadId, LogEntry] = {}
-        self._spend: dict[tuple[ThreadId, str, datetime], float] = {}
         self._publications: dict[SpaceId, list[Publication]] = {}
         self._selected: dict[SpaceId, dict[ThreadId, int]] = {}
         self.save_threads(threads)
@@ -412,12 +413,6 @@ class FakeStateStore:
             wanted = len(versions) if version is None else version
             return versions[wanted - 1] if 1 <= wanted <= len(versions) else None
 
-    def spent_usd(self, *, since: datetime | None = None) -> float:
-        with self._lock:
-            return sum(
-                usd for (_, _, at), usd in self._spend.items() if since is None or at >= since
-            )
-
     # ---- inside ------------------------------------------------------------------------------
 
     def _seen(self) -> Iterator[Thread]:
@@ -546,8 +541,6 @@ class FakeStateStore:
                 numbers={clean_text(name): count for name, count in entry.numbers.items()},
             )
             self._log[entry.thread_id] = stored
-            if entry.usd > 0:
-                self._spend[entry.thread_id, entry.run_id, entry.logged_at] = entry.usd
 
 
 def _new_job(key: tuple[JobKind, str], policy: LeasePolicy) -> Job:

@@ -1,14 +1,14 @@
-"""The extraction log, one row a thread, and what was spent, which is never overwritten."""
+"""The extraction log, one row a thread."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from automemory_dagster.adapters.state.engine import Database
-from automemory_dagster.adapters.state.row import entry_of, entry_values, spend_values
-from automemory_dagster.adapters.state.statement import insert_new, upsert
-from automemory_dagster.adapters.state.table import extraction_log, spend
+from automemory_dagster.adapters.state.row import entry_of, entry_values
+from automemory_dagster.adapters.state.statement import upsert
+from automemory_dagster.adapters.state.table import extraction_log
 from automemory_dagster.domain.outcome import LogEntry
 from automemory_dagster.domain.thread import SpaceId, ThreadId
 
@@ -44,22 +44,8 @@ class SqlLog:
         with self._database.reading() as connection:
             return [entry_of(row) for row in connection.execute(query).mappings()]
 
-    def spent_usd(self, *, since: datetime | None = None) -> float:
-        """``since`` is included."""
-        query = select(func.coalesce(func.sum(spend.c.usd), 0.0))
-        if since is not None:
-            query = query.where(spend.c.spent_at >= since)
-        with self._database.reading() as connection:
-            return float(connection.execute(query).scalar_one())
-
 
 def write_entries(connection: Connection, entries: Sequence[LogEntry]) -> None:
-    """Overwrite the log rows of these threads and add what they cost.
-
-    The same entry written twice is paid once: thread, run and moment tell one payment from another.
-    """
+    """Overwrite the log rows of these threads."""
     latest = {entry.thread_id: entry for entry in entries}
-    rows = [entry_values(entry) for _, entry in sorted(latest.items())]
-    upsert(connection, extraction_log, rows)
-    payments = [spend_values(entry) for entry in entries if entry.usd > 0]
-    insert_new(connection, spend, payments)
+    upsert(connection, extraction_log, [entry_values(entry) for _, entry in sorted(latest.items())])

@@ -198,20 +198,6 @@ def entry_of(row: RowMapping) -> LogEntry:
     return LogEntry(**values)
 
 
-def spend_values(entry: LogEntry) -> Values:
-    """All columns of ``spend``."""
-    return {
-        "thread_id": entry.thread_id,
-        "run_id": entry.run_id,
-        "spent_at": entry.logged_at,
-        "space_id": entry.space_id,
-        "extractor": entry.extractor,
-        "input_tokens": entry.input_tokens,
-        "output_tokens": entry.output_tokens,
-        "usd": entry.usd,
-    }
-
-
 _BEFORE_PLAIN = ("worker", "run_id", "retry_remaining", "transient_failures", "last_error")
 _BEFORE_MOMENTS = ("started_at", "finished_at", "retry_at")
 

@@ -1,7 +1,8 @@
 """Every statement that can race, on one page.
 
 Whoever takes more than one lock takes them in this order, so that nobody waits in a ring: the
-claims' lock, a stage-1 job, threads (by id), outputs (by id), a space's job (by id).
+claims' lock, a stage-1 job, threads (by id), outputs (by id), a space's job (by id). The lock of
+reservations is taken alone.
 On SQLite the whole transaction holds the one write lock, and FOR UPDATE is not written out.
 """
 
@@ -23,8 +24,7 @@ T = TypeVar("T")
 
 CHUNK = 500
 """Values a statement; SQLite allows 32,766 and slows down long before."""
-
-_CLAIMS_LOCK = {"space": 0x6D656D6F, "number": 2}
+_CLAIMS, _RESERVATIONS = 2, 3
 
 
 def lock_claims(connection: Connection) -> None:
@@ -35,8 +35,17 @@ def lock_claims(connection: Connection) -> None:
     it commits; and a row that is not there yet cannot be locked either. Claims are short, so
     turns cost nothing. SQLite's write lock is such a turn already.
     """
+    _take_turns(connection, _CLAIMS)
+
+
+def lock_reservations(connection: Connection) -> None:
+    """Let reservations take turns in the same way: a limit on spend is a sum."""
+    _take_turns(connection, _RESERVATIONS)
+
+
+def _take_turns(connection: Connection, number: int) -> None:
     if is_postgres(connection):
-        connection.execute(text("SELECT pg_advisory_xact_lock(:space, :number)"), _CLAIMS_LOCK)
+        connection.execute(select(func.pg_advisory_xact_lock(0x6D656D6F, number)))
 
 
 def lock_job(connection: Connection, kind: JobKind, key: str) -> JobRow | None:
@@ -214,7 +223,7 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Values]) -> 
 
 
 def is_postgres(connection: Connection) -> bool:
-    """True on PostgreSQL, false on SQLite."""
+    """False on SQLite."""
     return connection.dialect.name == "postgresql"
 
 

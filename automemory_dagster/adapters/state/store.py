@@ -1,5 +1,6 @@
 """The whole state store of one database, and how it is opened."""
 
+from collections.abc import Callable
 from types import TracebackType
 
 from automemory_dagster.adapters.state.catalogue import SqlCatalogue
@@ -14,17 +15,26 @@ from automemory_dagster.adapters.state.log import SqlLog
 from automemory_dagster.adapters.state.migration import PACKAGED, Migrations, migrate
 from automemory_dagster.adapters.state.output import SqlOutputs
 from automemory_dagster.adapters.state.publication import SqlPublications
+from automemory_dagster.adapters.state.scope import SqlScopes
+from automemory_dagster.adapters.state.spend import SqlSpend
 
 
-class SqlStateStore(SqlCatalogue, SqlLedger, SqlOutputs, SqlLog, SqlPublications):
+def _nobody() -> str:
+    return ""
+
+
+class SqlStateStore(
+    SqlCatalogue, SqlLedger, SqlOutputs, SqlLog, SqlPublications, SqlScopes, SqlSpend
+):
     """The ``StateStore`` on SQLite or PostgreSQL. Share one a process; safe from many threads.
 
     Every method raises ``StateUnavailable`` when the database is locked, gone or unreachable;
     nothing is stored then.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, worker: Callable[[], str] = _nobody) -> None:
         super().__init__(database)
+        self._worker = worker
 
     @property
     def label(self) -> str:
@@ -53,13 +63,18 @@ class SqlStateStore(SqlCatalogue, SqlLedger, SqlOutputs, SqlLog, SqlPublications
 
 
 def open_state_store(
-    url: str, *, wait_seconds: float = 30.0, migrations: Migrations = PACKAGED
+    url: str,
+    *,
+    wait_seconds: float = 30.0,
+    migrations: Migrations = PACKAGED,
+    worker: Callable[[], str] = _nobody,
 ) -> SqlStateStore:
     """Open a state store and bring its schema up to date. Safe when many processes start at once.
 
     ``url``: ``sqlite:///path/to/file`` (made when it is not there; its folder must be) or
     ``postgresql://…`` (the database must be there; our tables get the schema ``automemory``).
-    ``wait_seconds``: how long a statement waits for another one's lock.
+    ``wait_seconds``: how long a statement waits for another one's lock. ``worker``: names this
+    process on what it sets aside.
 
     Raises:
         SettingsError: the URL cannot be read.
@@ -77,4 +92,4 @@ def open_state_store(
     except BaseException:
         database.close()
         raise
-    return SqlStateStore(database)
+    return SqlStateStore(database, worker=worker)

@@ -12,7 +12,6 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
-    MetaData,
     Table,
     func,
     text,
@@ -25,16 +24,12 @@ from automemory_dagster.adapters.state.column import (
     Moment,
     WholeSecond,
 )
-
-POSTGRES_SCHEMA = "automemory"
-"""Where the tables live on PostgreSQL, beside Dagster's in ``public``."""
-
-metadata = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "fk": "fk_%(table_name)s_%(referred_table_name)s",
-    }
-)
+from automemory_dagster.adapters.state.schema import POSTGRES_SCHEMA as POSTGRES_SCHEMA
+from automemory_dagster.adapters.state.schema import metadata as metadata
+from automemory_dagster.adapters.state.spend_table import scope_changes as scope_changes
+from automemory_dagster.adapters.state.spend_table import scope_settings as scope_settings
+from automemory_dagster.adapters.state.spend_table import spend as spend
+from automemory_dagster.adapters.state.spend_table import spend_reservations as spend_reservations
 
 threads = Table(
     "threads",
@@ -223,19 +218,3 @@ memory_files = Table(
 
 # Deleting a content that no file names any more.
 Index("ix_memory_files_by_content", memory_files.c.space_id, memory_files.c.sha256)
-
-spend = Table(
-    "spend",
-    metadata,
-    Column("thread_id", Identifier, primary_key=True),
-    Column("run_id", Identifier, primary_key=True),
-    Column("spent_at", Moment, primary_key=True),
-    Column("space_id", Identifier, nullable=False),
-    Column("extractor", CleanText, nullable=False),
-    Column("input_tokens", BigInteger, nullable=False),
-    Column("output_tokens", BigInteger, nullable=False),
-    Column("usd", Float, nullable=False),
-)
-
-# spent_usd: since a moment.
-Index("ix_spend_by_age", spend.c.spent_at)

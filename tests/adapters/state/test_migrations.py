@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -28,14 +29,14 @@ NEXT = '''"""A later revision."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "later"
+down_revision = "HEAD"
 
 def upgrade() -> None:
     with op.batch_alter_table("threads") as table:
         table.add_column(sa.Column("mood", sa.Text(), nullable=False, server_default="calm"))
     op.create_table("later", sa.Column("id", sa.Integer(), primary_key=True))
-'''
+'''.replace("HEAD", HEAD)
 BROKEN = NEXT + '    op.execute("INSERT INTO nowhere VALUES (1)")\n'
 
 
@@ -52,8 +53,8 @@ def later_migrations(folder: Path, source: str) -> Migrations:
     """The package's migrations and one more."""
     packaged = Path(ScriptDirectory.from_config(config()).dir)
     shutil.copytree(packaged, folder / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "migrations/versions/v0002_later.py").write_text(source)
-    return Migrations(location=str(folder / "migrations"), head="0002")
+    (folder / "migrations/versions/later.py").write_text(source)
+    return Migrations(location=str(folder / "migrations"), head="later")
 
 
 def config() -> Config:
@@ -128,21 +129,52 @@ def test_an_older_database_is_brought_up_to_date_with_all_it_holds(
         before = store.thread_state(an_id())
 
     with open_state_store(url, migrations=later_migrations(tmp_path, NEXT)) as store:
-        assert revision(store) == "0002"
+        assert revision(store) == "later"
         assert store.thread_state(an_id()) == before
         assert store.output(an_id()) is not None
+
+
+def test_a_database_of_the_first_version_gets_the_new_tables(url: str) -> None:
+    with open_state_store(url) as store:
+        extract(store, a_thread())
+        alembic(store, "downgrade", "0001")
+        assert revision(store) == "0001"
+        assert "spent_at" in columns_of(store, "spend")
+
+    with open_state_store(url) as store:
+        assert revision(store) == HEAD
+        assert {"call_id", "micro_usd"} <= columns_of(store, "spend")
+        assert store.output(an_id()) is not None
+        assert store.spent_usd() == 0.0
+
+
+def alembic(store: SqlStateStore, direction: str, target: str) -> None:
+    def work(connection: Connection) -> None:
+        if store.database.is_postgres:
+            connection.execute(text(f"SET LOCAL search_path TO {POSTGRES_SCHEMA}"))
+        options = config()
+        options.attributes["connection"] = connection
+        getattr(command, direction)(options, target)
+
+    store.database.write(work)
+
+
+def columns_of(store: SqlStateStore, table: str) -> set[str]:
+    schema = POSTGRES_SCHEMA if store.database.is_postgres else None
+    with store.database.reading() as connection:
+        return {column["name"] for column in inspect(connection).get_columns(table, schema=schema)}
 
 
 def test_a_newer_database_is_refused_and_loses_nothing(url: str, tmp_path: Path) -> None:
     with open_state_store(url, migrations=later_migrations(tmp_path, NEXT)) as store:
         extract(store, a_thread())
 
-    with pytest.raises(StateSchemaMismatch, match=r"revision 0002.*newer version"):
+    with pytest.raises(StateSchemaMismatch, match=r"revision later.*newer version"):
         open_state_store(url)
 
-    later = Migrations(location=str(tmp_path / "migrations"), head="0002")
+    later = Migrations(location=str(tmp_path / "migrations"), head="later")
     with open_state_store(url, migrations=later) as store:
-        assert revision(store) == "0002"
+        assert revision(store) == "later"
         assert store.output(an_id()) is not None
 
 
