@@ -1,0 +1,1 @@
+"""Models behind the ports: any provider that pydantic-ai speaks to."""

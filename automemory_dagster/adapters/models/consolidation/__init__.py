@@ -1,0 +1,1 @@
+"""A model consolidates: an agent whose tools act on the staging copy only."""
