@@ -122,10 +122,11 @@ class ThreadCatalogue(Protocol):
     def known_rollouts(self, source: str) -> Mapping[str, KnownRollout]:
         """All known rollouts of a source by path."""
 
-    def save_threads(self, threads: Sequence[Thread]) -> None:
+    def save_threads(self, threads: Sequence[Thread], *, look_at: datetime | None = None) -> None:
         """Insert or overwrite, in one transaction.
 
-        Idempotent. A thread that moved to a new path loses the old one.
+        Idempotent. A thread that moved to a new path loses the old one. ``look_at``: when a source
+        with a schedule looks at them; None for other sources.
         """
 
     def mark_vanished(self, thread_ids: Collection[ThreadId], *, now: datetime) -> None:
@@ -162,6 +163,31 @@ class ThreadCatalogue(Protocol):
         ``admitted_kinds``: only these take room under ``limit``; None admits all, so that many
         threads of a kind that no gate lets through can keep due ones out of sight.
         """
+
+    def newest_stamp(self, source: str) -> tuple[int, ThreadId] | None:
+        """``mtime_ns`` and id of the thread of a source that is the last by both: how far a source
+        that is read in order has been read. None when nothing of it is known."""
+
+    def waiting(self, source: str, *, now: datetime, limit: int) -> Sequence[ThreadState]:
+        """Unhandled threads whose time to be looked at has come, the longest waiting first.
+
+        Leaves out what is parked and jobs in backoff, exhausted or running on this version. Served
+        by an index: its cost follows what is waiting.
+        """
+
+    def unhandled(self, source: str, *, user_id: str | None = None) -> Iterator[ThreadState]:
+        """All threads whose newest version is not handled, parked or not, the newest first; read in
+        pages."""
+
+    def unpark(
+        self,
+        *,
+        now: datetime,
+        user_id: str | None = None,
+        thread_ids: Collection[ThreadId] | None = None,
+    ) -> int:
+        """Have unhandled threads of a user, or these, looked at now; how many. For whoever changes
+        what a gate asks: settings, flags."""
 
 
 class RolloutSource(Protocol):
@@ -346,14 +372,21 @@ class OutputStore(Protocol):
         By thread id.
         """
 
-    def record(self, entries: Sequence[LogEntry]) -> None:
-        """Write log rows, overwriting each thread's earlier one, in one transaction."""
+    def record(
+        self,
+        entries: Sequence[LogEntry],
+        *,
+        looks: Mapping[ThreadId, datetime | None] | None = None,
+    ) -> None:
+        """Write log rows, overwriting each thread's earlier one, and when threads are to be looked
+        at again (None: parked), in one transaction."""
 
     def log(
         self,
         *,
         space_id: SpaceId | None = None,
         thread_id: ThreadId | None = None,
+        user_id: str | None = None,
         since: datetime | None = None,
         limit: int = 100,
     ) -> Sequence[LogEntry]:

@@ -69,6 +69,8 @@ class LogEntry:
     reason: Reason
     logged_at: datetime
     source_updated_at: datetime | None = None
+    user_id: str = ""
+    """Whose thread it is; empty where there are no users."""
     run_id: str = ""
     """The Dagster run; empty outside Dagster."""
     detail: RedactedText = NO_TEXT

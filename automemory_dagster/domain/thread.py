@@ -85,6 +85,11 @@ class Thread:
     is_archived: bool = False
     forked_from: ThreadId | None = None
     has_human_request: bool = True
+    user_id: str = ""
+    """Whose it is; empty where there are no users."""
+    goal_key: str = ""
+    """What a later thread of the same space must share to supersede this one; empty: nothing
+    supersedes it."""
     problem: RedactedText = NO_TEXT
     """Why the rollout cannot be read at all, as one sentence; empty when it can."""
 

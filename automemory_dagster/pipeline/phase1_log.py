@@ -50,6 +50,7 @@ class EntryWriter:
             reason=reason,
             logged_at=self._clock(),
             source_updated_at=thread.source_updated_at,
+            user_id=thread.user_id,
             run_id=self._run_id,
             detail=self._redact(detail),
             extractor=extractor,

@@ -46,6 +46,7 @@ class Phase1World:
             purpose=Purpose.EXTRACT,
             space_id=thread.space_id,
             thread_id=thread.thread_id,
+            user_id=thread.user_id,
             run_id=self.run_id,
         )
 

@@ -192,6 +192,7 @@ def _log_gates(
                 reason=failure.reason if failure else Reason.DUE,
                 logged_at=now,
                 source_updated_at=state.thread.source_updated_at,
+                user_id=state.thread.user_id,
                 run_id=run_id,
                 detail=world.redact(failure.found if failure else "passes every gate"),
             )
@@ -213,6 +214,7 @@ def _entry_of_vanished(
         reason=Reason.VANISHED,
         logged_at=now,
         source_updated_at=state.thread.source_updated_at,
+        user_id=state.thread.user_id,
         run_id=run_id,
         detail=redact("its rollout is gone; what was extracted from it stays"),
     )

@@ -58,6 +58,7 @@ class FakeStateStore(FakeSpend, FakeScopes):
         self._lock = threading.RLock()
         self._threads: dict[ThreadId, Thread] = {}
         self._vanished: set[ThreadId] = set()
+        self._looks: dict[ThreadId, datetime | None] = {}
         self._rows: dict[tuple[JobKind, str], _Row] = {}
         self._outputs: dict[ThreadId, Stage1Output] = {}
         self._log: dict[ThreadId, LogEntry] = {}
@@ -97,7 +98,7 @@ class FakeStateStore(FakeSpend, FakeScopes):
                 if thread.source == source
             }
 
-    def save_threads(self, threads: Sequence[Thread]) -> None:
+    def save_threads(self, threads: Sequence[Thread], *, look_at: datetime | None = None) -> None:
         with self._lock:
             changed: dict[SpaceId, bool] = {}
             for thread in {thread.thread_id: _clean_thread(thread) for thread in threads}.values():
@@ -105,6 +106,7 @@ class FakeStateStore(FakeSpend, FakeScopes):
                 for space_id, is_forgetting in self._effects_of_saving(thread):
                     changed[space_id] = changed.get(space_id, False) or is_forgetting
                 self._threads[thread.thread_id] = thread
+                self._looks[thread.thread_id] = look_at
                 self._vanished.discard(thread.thread_id)
                 if (output := self._outputs.get(thread.thread_id)) is not None:
                     moved = replace(output, space_id=thread.space_id)
@@ -163,6 +165,68 @@ class FakeStateStore(FakeSpend, FakeScopes):
             ]
             due = [state for state in states if _may_be_due(state, now)]
         return sorted(due, key=_newest_first)[:limit]
+
+    def newest_stamp(self, source: str) -> tuple[int, ThreadId] | None:
+        with self._lock:
+            stamps = [
+                (thread.stamp.mtime_ns, thread.thread_id)
+                for thread in self._threads.values()
+                if thread.source == source and thread.user_id
+            ]
+        return max(stamps, default=None)
+
+    def waiting(self, source: str, *, now: datetime, limit: int) -> Sequence[ThreadState]:
+        with self._lock:
+            found = [
+                (look_at, thread_id)
+                for thread_id, look_at in self._looks.items()
+                if look_at is not None
+                and look_at <= now
+                and self._threads[thread_id].source == source
+                and self._is_unhandled(thread_id)
+                and _may_be_due(self._state(self._threads[thread_id]), now)
+            ]
+            return [self._state(self._threads[key]) for _, key in sorted(found)][:limit]
+
+    def unhandled(self, source: str, *, user_id: str | None = None) -> Iterator[ThreadState]:
+        states = [
+            state
+            for state in self.thread_states(source=source)
+            if self._is_unhandled(state.thread.thread_id)
+            and (user_id is None or state.thread.user_id == user_id)
+        ]
+        return iter(states)
+
+    def unpark(
+        self,
+        *,
+        now: datetime,
+        user_id: str | None = None,
+        thread_ids: Collection[ThreadId] | None = None,
+    ) -> int:
+        with self._lock:
+            count = 0
+            for thread_id, thread in self._threads.items():
+                look_at = self._looks[thread_id]
+                is_meant = thread_id in (thread_ids or ()) or thread.user_id == user_id
+                is_later = look_at is None or look_at > now
+                if thread.user_id and is_meant and is_later and self._is_unhandled(thread_id):
+                    self._looks[thread_id] = now
+                    count += 1
+            return count
+
+    def _is_unhandled(self, thread_id: ThreadId) -> bool:
+        thread = self._threads[thread_id]
+        job = self._rows.get((JobKind.STAGE1, thread_id))
+        done = job.job.last_success_watermark if job else 0
+        return (
+            thread_id not in self._vanished
+            and not thread.is_archived
+            and thread.memory_mode is MemoryMode.ENABLED
+            and not thread.problem
+            and thread.has_human_request
+            and int(thread.source_updated_at.timestamp()) > done
+        )
 
     # ---- ledger ------------------------------------------------------------------------------
 
@@ -362,8 +426,14 @@ class FakeStateStore(FakeSpend, FakeScopes):
                 and self._threads[thread_id].memory_mode is MemoryMode.ENABLED
             ]
 
-    def record(self, entries: Sequence[LogEntry]) -> None:
+    def record(
+        self,
+        entries: Sequence[LogEntry],
+        *,
+        looks: Mapping[ThreadId, datetime | None] | None = None,
+    ) -> None:
         with self._lock:
+            self._looks |= looks or {}
             self._write_log(entries)
 
     def log(
@@ -371,6 +441,7 @@ class FakeStateStore(FakeSpend, FakeScopes):
         *,
         space_id: SpaceId | None = None,
         thread_id: ThreadId | None = None,
+        user_id: str | None = None,
         since: datetime | None = None,
         limit: int = 100,
     ) -> Sequence[LogEntry]:
@@ -380,6 +451,7 @@ class FakeStateStore(FakeSpend, FakeScopes):
                 for entry in self._log.values()
                 if (space_id is None or entry.space_id == space_id)
                 and (thread_id is None or entry.thread_id == thread_id)
+                and (user_id is None or entry.user_id == user_id)
                 and (since is None or entry.logged_at >= since)
             ]
         return sorted(found, key=lambda row: (-row.logged_at.timestamp(), row.thread_id))[:limit]

@@ -60,10 +60,10 @@ class SqlCatalogue:
                 for row in connection.execute(query)
             }
 
-    def save_threads(self, threads: Sequence[Thread]) -> None:
+    def save_threads(self, threads: Sequence[Thread], *, look_at: datetime | None = None) -> None:
         """Also moves each thread's output into the thread's space."""
         if threads:
-            self._database.write(lambda connection: save(connection, threads))
+            self._database.write(lambda connection: save(connection, threads, look_at=look_at))
 
     def mark_vanished(self, thread_ids: Collection[ThreadId], *, now: datetime) -> None:
         """An unknown id does nothing."""
@@ -118,7 +118,7 @@ class SqlCatalogue:
 
     def _states_of(self, query: Select[Any]) -> list[ThreadState]:
         with self._database.reading() as connection:
-            return _with_jobs(connection, connection.execute(query).all())
+            return read_states(connection, query)
 
     def _states_by_id(
         self, thread_ids: Collection[ThreadId], source: str | None
@@ -133,11 +133,11 @@ class SqlCatalogue:
         return states
 
     def _pages(self, source: str | None) -> Iterator[ThreadState]:
-        query = _seen(source).order_by(*_NEWEST_FIRST).limit(_PAGE)
+        query = _seen(source).order_by(*NEWEST_FIRST).limit(_PAGE)
         page = self._states_of(query)
         yield from page
         while len(page) == _PAGE:
-            page = self._states_of(query.where(_is_after(page[-1].thread)))
+            page = self._states_of(query.where(is_after(page[-1].thread)))
             yield from page
 
 
@@ -156,9 +156,9 @@ def due_query(
             threads.c.source == source,
             text(IS_UNHANDLED),
             threads.c.source_updated_at <= now - timedelta(seconds=idle_seconds),
-            func.coalesce(_job_rests(now), 0) == 0,
+            func.coalesce(job_rests(now), 0) == 0,
         )
-        .order_by(*_NEWEST_FIRST)
+        .order_by(*NEWEST_FIRST)
         .limit(limit)
     )
     if admitted_kinds is not None:
@@ -166,10 +166,10 @@ def due_query(
     return query
 
 
-_NEWEST_FIRST = (threads.c.source_updated_at.desc(), threads.c.thread_id)
+NEWEST_FIRST = (threads.c.source_updated_at.desc(), threads.c.thread_id)
 
 
-def _job_rests(now: datetime) -> ScalarSelect[int]:
+def job_rests(now: datetime) -> ScalarSelect[int]:
     """1 when the thread's job lets nobody try now, 0 when it does, null when there is no job.
 
     A value a row and no join: PostgreSQL, before it has statistics of a table just filled, joins
@@ -189,7 +189,9 @@ def _job_rests(now: datetime) -> ScalarSelect[int]:
     )
 
 
-def _with_jobs(connection: Connection, rows: Sequence[Any]) -> list[ThreadState]:
+def read_states(connection: Connection, query: Select[Any]) -> list[ThreadState]:
+    """The threads that a query over whole rows gives, in its order, with their jobs."""
+    rows = connection.execute(query).all()
     found = {
         row.key: job_of(row)
         for chunk in chunks(row.thread_id for row in rows)
@@ -205,7 +207,7 @@ def _seen(source: str | None) -> Select[Any]:
     return query if source is None else query.where(threads.c.source == source)
 
 
-def _is_after(last: Thread) -> ColumnElement[bool]:
+def is_after(last: Thread) -> ColumnElement[bool]:
     """What comes after a thread, newest first. The first test alone lets the index skip ahead."""
     updated = threads.c.source_updated_at
     return and_(

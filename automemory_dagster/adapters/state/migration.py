@@ -13,7 +13,7 @@ from automemory_dagster.adapters.state.engine import Database
 from automemory_dagster.adapters.state.table import POSTGRES_SCHEMA
 from automemory_dagster.domain.errors import StateSchemaMismatch
 
-HEAD = "0002"
+HEAD = "0003"
 """The revision this version works with; a test compares it with the newest migration."""
 
 VERSION_TABLE = "alembic_version"

@@ -52,6 +52,8 @@ def thread_values(thread: Thread) -> Values:
         "forked_from": thread.forked_from,
         "has_human_request": thread.has_human_request,
         "problem": thread.problem,
+        "user_id": thread.user_id,
+        "goal_key": thread.goal_key,
         "vanished_at": None,
     }
 
@@ -87,6 +89,8 @@ def thread_of(row: Any) -> Thread:
         forked_from=row.forked_from,
         has_human_request=row.has_human_request,
         problem=row.problem,
+        user_id=row.user_id,
+        goal_key=row.goal_key,
     )
 
 
@@ -180,6 +184,7 @@ def entry_values(entry: LogEntry) -> Values:
         "reason": entry.reason.value,
         "logged_at": entry.logged_at,
         "source_updated_at": entry.source_updated_at,
+        "user_id": entry.user_id,
         "run_id": entry.run_id,
         "detail": entry.detail,
         "extractor": entry.extractor,

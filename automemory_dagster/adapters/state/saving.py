@@ -20,7 +20,7 @@ from automemory_dagster.domain.job import JobKind
 from automemory_dagster.domain.thread import MemoryMode, SpaceId, Thread, ThreadId
 
 
-def save(connection: Connection, new: Sequence[Thread]) -> None:
+def save(connection: Connection, new: Sequence[Thread], *, look_at: datetime | None = None) -> None:
     """Insert or overwrite threads; their outputs and the spaces' watermarks follow."""
     by_id = {ThreadId(clean_text(thread.thread_id)): thread for thread in new}
     displaced = _displaced(connection, by_id)
@@ -30,7 +30,7 @@ def save(connection: Connection, new: Sequence[Thread]) -> None:
     if displaced:
         _vanish(connection, displaced)
     rows = [
-        thread_values(thread) | {"handled_watermark": handled.get(thread_id, 0)}
+        thread_values(thread) | {"handled_watermark": handled.get(thread_id, 0), "look_at": look_at}
         for thread_id, thread in sorted(by_id.items())
     ]
     upsert(connection, threads, rows, keep=["handled_watermark"])

@@ -15,6 +15,7 @@ from automemory_dagster.adapters.state.log import SqlLog
 from automemory_dagster.adapters.state.migration import PACKAGED, Migrations, migrate
 from automemory_dagster.adapters.state.output import SqlOutputs
 from automemory_dagster.adapters.state.publication import SqlPublications
+from automemory_dagster.adapters.state.schedule import SqlSchedule
 from automemory_dagster.adapters.state.scope import SqlScopes
 from automemory_dagster.adapters.state.spend import SqlSpend
 
@@ -24,7 +25,14 @@ def _nobody() -> str:
 
 
 class SqlStateStore(
-    SqlCatalogue, SqlLedger, SqlOutputs, SqlLog, SqlPublications, SqlScopes, SqlSpend
+    SqlCatalogue,
+    SqlSchedule,
+    SqlLedger,
+    SqlOutputs,
+    SqlLog,
+    SqlPublications,
+    SqlScopes,
+    SqlSpend,
 ):
     """The ``StateStore`` on SQLite or PostgreSQL. Share one a process; safe from many threads.
 

@@ -9,7 +9,6 @@ from sqlalchemy import (
     Column,
     Computed,
     Float,
-    ForeignKeyConstraint,
     Index,
     Integer,
     Table,
@@ -24,6 +23,9 @@ from automemory_dagster.adapters.state.column import (
     Moment,
     WholeSecond,
 )
+from automemory_dagster.adapters.state.publication_table import memory_contents as memory_contents
+from automemory_dagster.adapters.state.publication_table import memory_files as memory_files
+from automemory_dagster.adapters.state.publication_table import memory_versions as memory_versions
 from automemory_dagster.adapters.state.schema import POSTGRES_SCHEMA as POSTGRES_SCHEMA
 from automemory_dagster.adapters.state.schema import metadata as metadata
 from automemory_dagster.adapters.state.spend_table import scope_changes as scope_changes
@@ -56,6 +58,10 @@ threads = Table(
     Column("has_human_request", Boolean, nullable=False),
     Column("problem", CleanText, nullable=False),
     Column("vanished_at", Moment),
+    Column("user_id", Identifier, nullable=False, server_default=text("''")),
+    Column("goal_key", Identifier, nullable=False, server_default=text("''")),
+    # Sources with a schedule: when it is to be looked at; null: not before somebody unparks it.
+    Column("look_at", Moment),
     # The stage-1 job's last_success_watermark again: an index cannot look into another table.
     Column("handled_watermark", BigInteger, nullable=False),
     # Threads that extraction may still have to do with. A column, so that PostgreSQL counts them:
@@ -82,6 +88,37 @@ Index(
     threads.c.thread_id,
     sqlite_where=text(IS_UNHANDLED),
     postgresql_where=text(IS_UNHANDLED),
+)
+IS_WAITING = f"{IS_UNHANDLED} AND look_at IS NOT NULL"
+HAS_USER = "user_id <> ''"
+IS_UNHANDLED_OF_USER = f"{IS_UNHANDLED} AND {HAS_USER}"
+
+# waiting: the scheduled threads that are not parked, in the order in which their time comes.
+Index(
+    "ix_threads_waiting",
+    threads.c.source,
+    threads.c.look_at,
+    threads.c.thread_id,
+    sqlite_where=text(IS_WAITING),
+    postgresql_where=text(IS_WAITING),
+)
+# unhandled of one user, and unpark.
+Index(
+    "ix_threads_unhandled_of_user",
+    threads.c.user_id,
+    threads.c.source_updated_at.desc(),
+    threads.c.thread_id,
+    sqlite_where=text(IS_UNHANDLED_OF_USER),
+    postgresql_where=text(IS_UNHANDLED_OF_USER),
+)
+# newest_stamp: the cursor of a source that is read in order.
+Index(
+    "ix_threads_by_stamp",
+    threads.c.source,
+    threads.c.mtime_ns.desc(),
+    threads.c.thread_id.desc(),
+    sqlite_where=text(HAS_USER),
+    postgresql_where=text(HAS_USER),
 )
 # thread_states, a page at a time. Not one with the source too: SQLite, which cannot tell how few
 # threads are unhandled, would take it for possibly_due and walk through all of them.
@@ -160,6 +197,7 @@ extraction_log = Table(
     Column("reason", CleanText, nullable=False),
     Column("logged_at", Moment, nullable=False),
     Column("source_updated_at", WholeSecond),
+    Column("user_id", Identifier, nullable=False, server_default=text("''")),
     Column("run_id", CleanText, nullable=False),
     Column("detail", CleanText, nullable=False),
     Column("extractor", CleanText, nullable=False),
@@ -179,42 +217,12 @@ Index(
     extraction_log.c.thread_id,
 )
 
-memory_versions = Table(
-    "memory_versions",
-    metadata,
-    Column("space_id", Identifier, primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("published_at", Moment, nullable=False),
-    Column("consolidator", CleanText, nullable=False),
-    Column("git_commit", CleanText, nullable=False),
-    Column("run_id", CleanText, nullable=False),
-    Column("inputs", JsonObject, nullable=False),
+# log of one user.
+Index(
+    "ix_extraction_log_by_user",
+    extraction_log.c.user_id,
+    extraction_log.c.logged_at.desc(),
+    extraction_log.c.thread_id,
+    sqlite_where=text(HAS_USER),
+    postgresql_where=text(HAS_USER),
 )
-
-# A file that did not change from version to version is kept once. A space has its own contents, so
-# that forgetting in one space never has to look into another.
-memory_contents = Table(
-    "memory_contents",
-    metadata,
-    Column("space_id", Identifier, primary_key=True),
-    Column("sha256", Identifier, primary_key=True),
-    Column("text", CleanText, nullable=False),
-)
-
-memory_files = Table(
-    "memory_files",
-    metadata,
-    Column("space_id", Identifier, primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("path", Identifier, primary_key=True),
-    Column("sha256", Identifier, nullable=False),
-    ForeignKeyConstraint(
-        ["space_id", "version"], ["memory_versions.space_id", "memory_versions.version"]
-    ),
-    ForeignKeyConstraint(
-        ["space_id", "sha256"], ["memory_contents.space_id", "memory_contents.sha256"]
-    ),
-)
-
-# Deleting a content that no file names any more.
-Index("ix_memory_files_by_content", memory_files.c.space_id, memory_files.c.sha256)
